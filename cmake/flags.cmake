@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+# Compiler flags for our own code, as a target; nothing is set directory-wide.
+add_library(negawatt_flags INTERFACE)
+target_compile_options(negawatt_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wold-style-cast -Wnon-virtual-dtor
+  -Wimplicit-fallthrough
+  -Wno-missing-field-initializers  # a designated initializer leaves out what has a default
+  $<$<BOOL:${NEGAWATT_WERROR}>:-Werror>)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+# room(NAME <room> [DEPS <rooms>] [THIRD_PARTY <include prefixes>] [LIBS <targets>]
+#      HEADERS ... SOURCES ... [TESTS ...] [TEST_LIBS <targets>])
+#
+# One call makes a room: the static library negawatt_<room>, the <room>_test binary with its tests
+# registered (label 'unit'), and the test layering.<room>, which fails when a file of the room
+# includes anything but its own room, DEPS, the standard library and THIRD_PARTY.
+function(room)
+  cmake_parse_arguments(ROOM "" "NAME" "DEPS;THIRD_PARTY;LIBS;HEADERS;SOURCES;TESTS;TEST_LIBS"
+                        ${ARGN})
+  set(target negawatt_${ROOM_NAME})
+  list(TRANSFORM ROOM_DEPS PREPEND negawatt_ OUTPUT_VARIABLE dep_targets)
+
+  add_library(${target} STATIC)
+  target_sources(${target}
+    PRIVATE ${ROOM_SOURCES}
+    PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${ROOM_HEADERS})
+  target_link_libraries(${target} PUBLIC ${dep_targets} ${ROOM_LIBS} PRIVATE negawatt_flags)
+  # all_verify_interface_header_sets compiles every header on its own.
+  set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+
+  if(NOT NEGAWATT_TESTS)
+    return()
+  endif()
+  add_test(NAME layering.${ROOM_NAME}
+    COMMAND ${PROJECT_SOURCE_DIR}/tools/layering
+            ${ROOM_NAME} "${ROOM_DEPS}" "${ROOM_THIRD_PARTY}")
+  set_tests_properties(layering.${ROOM_NAME} PROPERTIES
+    LABELS house WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  if(ROOM_TESTS)
+    add_executable(${ROOM_NAME}_test ${ROOM_TESTS})
+    target_link_libraries(${ROOM_NAME}_test PRIVATE
+      ${target} ${ROOM_TEST_LIBS} negawatt_flags GTest::gtest GTest::gmock GTest::gtest_main)
+    target_compile_definitions(${ROOM_NAME}_test PRIVATE
+      NEGAWATT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+    gtest_discover_tests(${ROOM_NAME}_test PROPERTIES LABELS unit)
+  endif()
+endfunction()

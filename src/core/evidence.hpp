@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a time, power or energy comes from. It travels with every number that leaves the program.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace negawatt {
+
+/// Ordered from strong to weak: a total is as weak as its weakest part.
+enum class EvidenceKind : unsigned char { measured, modelled, simulated, published, unstated };
+
+struct Evidence {
+  EvidenceKind kind = EvidenceKind::unstated;
+  /// Which sensor and window, which model, which publication. Empty when unstated.
+  std::string source;
+};
+
+[[nodiscard]] std::string_view name_of(EvidenceKind kind);
+[[nodiscard]] std::optional<EvidenceKind> evidence_kind_named(std::string_view name);
+
+}  // namespace negawatt
