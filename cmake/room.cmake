@@ -31,6 +31,7 @@ function(room)
     add_executable(${ROOM_NAME}_test ${ROOM_TESTS})
     target_link_libraries(${ROOM_NAME}_test PRIVATE
       ${target} ${ROOM_TEST_LIBS} negawatt_flags GTest::gtest GTest::gmock GTest::gtest_main)
+    target_include_directories(${ROOM_NAME}_test PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_definitions(${ROOM_NAME}_test PRIVATE
       NEGAWATT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     gtest_discover_tests(${ROOM_NAME}_test PROPERTIES LABELS unit)
