@@ -162,8 +162,7 @@ std::size_t CsvReader::find(std::string_view name) const {
   return static_cast<std::size_t>(std::ranges::find(columns_, name) - columns_.begin());
 }
 
-Result<std::vector<std::size_t>> CsvReader::require(
-    std::span<const std::string_view> names) const {
+Result<std::vector<std::size_t>> CsvReader::require(std::span<const std::string_view> names) const {
   std::vector<std::size_t> positions;
   std::string missing;
   for (const auto name : names) {

@@ -27,7 +27,9 @@ std::string records_of(std::string_view text) {
 TEST(Csv, ReadsPlainRecords) { EXPECT_EQ(records_of("a,b\n1,2\n3,4\n"), "1|2;3|4;"); }
 
 TEST(Csv, ReadsWindowsLineEndsAByteOrderMarkAndBlankLines) {
-  EXPECT_EQ(records_of("\xEF\xBB\xBF" "a,b\r\n\r\n1,2\r\n\r\n3,4\r\n"), "1|2;3|4;");
+  EXPECT_EQ(records_of("\xEF\xBB\xBF"
+                       "a,b\r\n\r\n1,2\r\n\r\n3,4\r\n"),
+            "1|2;3|4;");
 }
 
 TEST(Csv, ReadsQuotedFieldsWithCommasQuotesAndLineEnds) {

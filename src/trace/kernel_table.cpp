@@ -23,8 +23,7 @@ constexpr std::uint64_t kMostInvocations = 100'000'000;
 struct StringHash : std::hash<std::string_view> {
   using is_transparent = void;
 };
-using KernelIndex =
-    std::unordered_map<std::string, std::uint32_t, StringHash, std::equal_to<>>;
+using KernelIndex = std::unordered_map<std::string, std::uint32_t, StringHash, std::equal_to<>>;
 
 struct Deviations {
   std::size_t time = 0;
@@ -36,8 +35,8 @@ Result<Clock> read_clock(const CsvReader& csv, std::size_t column) {
   if (text == "auto") return Clock::automatic();
   const auto mhz = csv.whole(column, 1);
   if (mhz) return Clock::locked_mhz(*mhz);
-  return csv.error(fmt::format("{} is '{}', expected 'auto' or whole MHz",
-                               csv.columns()[column], text.substr(0, 40)));
+  return csv.error(fmt::format("{} is '{}', expected 'auto' or whole MHz", csv.columns()[column],
+                               text.substr(0, 40)));
 }
 
 Result<double> read_positive(const CsvReader& csv, std::size_t column) {
@@ -50,8 +49,7 @@ Result<double> read_positive(const CsvReader& csv, std::size_t column) {
 Result<double> read_deviation(const CsvReader& csv, std::size_t column) {
   NW_TRY(const double value, csv.number(column));
   if (value >= 0.0) return value;
-  return csv.error(
-      fmt::format("{} is {}, expected 0 or more", csv.columns()[column], value));
+  return csv.error(fmt::format("{} is {}, expected 0 or more", csv.columns()[column], value));
 }
 
 Result<KernelOption> read_option(const CsvReader& csv, const std::vector<std::size_t>& column,
@@ -84,8 +82,8 @@ Result<Evidence> read_evidence(const CsvReader& csv) {
   if (kind.empty()) return evidence;
   const auto known = evidence_kind_named(kind);
   if (!known)
-    return csv.error(fmt::format(
-        "evidence is '{}', expected measured, modelled, simulated or published", kind));
+    return csv.error(
+        fmt::format("evidence is '{}', expected measured, modelled, simulated or published", kind));
   evidence.kind = *known;
   return evidence;
 }
@@ -104,11 +102,11 @@ Result<Kernel*> kernel_of_record(const CsvReader& csv, const std::vector<std::si
   }
   auto& kernel = table.kernels[found->second];
   if (kernel.calls != calls)
-    return csv.error(fmt::format("kernel '{}' has {} calls here and {} above", name, calls,
-                                 kernel.calls));
+    return csv.error(
+        fmt::format("kernel '{}' has {} calls here and {} above", name, calls, kernel.calls));
   if (kernel.group != group)
-    return csv.error(fmt::format("kernel '{}' is in group '{}' here and in '{}' above", name,
-                                 group, kernel.group));
+    return csv.error(fmt::format("kernel '{}' is in group '{}' here and in '{}' above", name, group,
+                                 kernel.group));
   return &kernel;
 }
 

@@ -16,12 +16,12 @@ std::string message_for(const std::string& rows, std::string_view header = kHead
 }
 
 TEST(KernelTable, ReadsKernelsInOrderOfFirstAppearance) {
-  const auto table = parse_kernel_table(
-      "# evidence: measured\n# source: NVML energy counter\n" + std::string(kHeader) +
-          "gemm,forward,24,auto,auto,0.25,75\n"
-          "gelu,forward,2,1410,5001,0.5,100\n"
-          "gemm,forward,24,1410,5001,0.5,60\n",
-      "k.csv");
+  const auto table = parse_kernel_table("# evidence: measured\n# source: NVML energy counter\n" +
+                                            std::string(kHeader) +
+                                            "gemm,forward,24,auto,auto,0.25,75\n"
+                                            "gelu,forward,2,1410,5001,0.5,100\n"
+                                            "gemm,forward,24,1410,5001,0.5,60\n",
+                                        "k.csv");
   ASSERT_TRUE(table) << table.error().message;
   ASSERT_EQ(table->kernels.size(), 2U);
   const auto& gemm = table->kernels[0];
@@ -111,8 +111,8 @@ class SequenceTest : public ::testing::Test {
     return sequence ? "accepted" : sequence.error().message;
   }
   static KernelTable table() {
-    return parse_kernel_table(
-               std::string(kHeader) + "a,g,2,auto,auto,1,1\nb,g,1,auto,auto,1,1\n", "k.csv")
+    return parse_kernel_table(std::string(kHeader) + "a,g,2,auto,auto,1,1\nb,g,1,auto,auto,1,1\n",
+                              "k.csv")
         .value();
   }
 };
@@ -137,8 +137,8 @@ TEST_F(SequenceTest, RefusesWhatIsNoSequenceOfThisTable) {
 }
 
 TEST_F(SequenceTest, RefusesAnIterationTooLongToWriteOut) {
-  const auto table = parse_kernel_table(
-      std::string(kHeader) + "a,g,4000000000,auto,auto,1,1\n", "k.csv");
+  const auto table =
+      parse_kernel_table(std::string(kHeader) + "a,g,4000000000,auto,auto,1,1\n", "k.csv");
   const auto sequence = sequence_in_table_order(*table);
   ASSERT_FALSE(sequence);
   EXPECT_EQ(sequence.error().message,
