@@ -71,6 +71,14 @@ TEST(Csv, NamesEveryMissingColumn) {
   EXPECT_EQ(columns.error().message, "t.csv:1: missing column 'x', 'y'; found a,b");
 }
 
+TEST(Csv, NamesOnlyTheFirstOfManyColumns) {
+  CsvReader csv("a,b,c,d,e,f,g,h,i,j,k,l,m,n\n", "t.csv");
+  ASSERT_TRUE(csv.read_header());
+  constexpr std::array<std::string_view, 1> kNames = {"x"};
+  EXPECT_EQ(csv.require(kNames).error().message,
+            "t.csv:1: missing column 'x'; found a,b,c,d,e,f,g,h,i,j,k,l,... (14 columns)");
+}
+
 TEST(Csv, ReadsCommentsAboveTheHeader) {
   CsvReader csv("# evidence: published\r\n# source:  a paper \na\n1\n", "t.csv");
   ASSERT_TRUE(csv.read_header());

@@ -77,6 +77,10 @@ TEST(KernelTable, SaysWhatIsWrongWithARow) {
   EXPECT_EQ(message_for("k,g,1,max,auto,1,1\n"),
             "k.csv:2: core_mhz is 'max', expected 'auto' or whole MHz");
   EXPECT_EQ(message_for(",g,1,auto,auto,1,1\n"), "k.csv:2: kernel is empty, expected a name");
+  EXPECT_EQ(message_for("caf\xE9,g,1,auto,auto,1,1\n"),
+            "k.csv:2: kernel is 'caf\\xe9', expected UTF-8 text without control characters");
+  EXPECT_EQ(message_for("k,\"g\n\",1,auto,auto,1,1\n"),
+            "k.csv:2: group is 'g\\x0a', expected UTF-8 text without control characters");
   EXPECT_EQ(message_for(good + "k,g,2,210,auto,1,1\n"),
             "k.csv:3: kernel 'k' has 2 calls here and 1 above");
   EXPECT_EQ(message_for(good + "k,h,1,210,auto,1,1\n"),
@@ -96,6 +100,8 @@ TEST(KernelTable, SaysWhatIsWrongWithTheHeader) {
   EXPECT_EQ(message_for(""), "k.csv:1: no rows below the header");
   EXPECT_EQ(message_for("", "# evidence: guessed\n" + std::string(kHeader)),
             "k.csv:2: evidence is 'guessed', expected measured, modelled, simulated or published");
+  EXPECT_EQ(message_for("", "# source: a\x1B[31m\n" + std::string(kHeader)),
+            "k.csv:2: source is 'a\\x1b[31m', expected UTF-8 text without control characters");
 }
 
 TEST(KernelTable, MarksALastLineWithoutLineEnd) {
