@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -12,10 +13,9 @@
 namespace negawatt::plan {
 namespace {
 
-// Where ideal plans are rounded on a segment between two corners, as a share of its length.
-constexpr std::array<double, 2> kRoundedAt = {0.0, 0.5};
-// Mixtures tried between two neighbouring plans.
-constexpr std::uint32_t kMostMixtures = 24;
+constexpr double kRoundingResolution = 5e-4;
+// Neighbouring plans that differ by more energy than this share get mixtures between them.
+constexpr double kEnergyResolution = 2e-4;
 // Instructions visited while polishing one plan; takes about 50 ms.
 constexpr std::size_t kPolishingVisits = 8'000'000;
 
@@ -48,6 +48,7 @@ PipelineSearch::PipelineSearch(const PipelineProblem& problem)
       options_(options_by_kind(problem)),
       events_(pipeline_events(instructions_)),
       planner_(instructions_, options_),
+      stages_(static_cast<std::uint32_t>(problem.profile.stages.size())),
       microbatches_(problem.microbatches),
       blocking_(static_cast<double>(problem.profile.stages.size()) * problem.blocking.in_si()),
       times_(events_.count),
@@ -79,8 +80,10 @@ std::vector<Cost> PipelineSearch::walk() {
   add_corner(walk.longest(), line);
   for (; !walk.at_end(); walk.advance()) {
     line = walk.bound();
-    for (const double share : kRoundedAt)
-      round_at(walk, walk.longest() - share * (walk.longest() - walk.shortest()));
+    const double rise = line.at(walk.shortest()) / line.at(walk.longest()) - 1.0;
+    const double parts = std::ceil(rise / kRoundingResolution);
+    for (double part = 0.0; part < parts; part += 1.0)
+      round_at(walk, walk.longest() - part / parts * (walk.longest() - walk.shortest()));
     if (extra_deadline_ < walk.longest() && extra_deadline_ > walk.shortest())
       round_at(walk, extra_deadline_);
     add_corner(walk.shortest(), line);
@@ -140,15 +143,20 @@ std::vector<std::size_t> PipelineSearch::hull_of_plans() const {
   return hull;
 }
 
+/// The first part of the iteration as in one plan and the rest as in the other. Parts are counted in
+/// microbatches and stages, so that a mixture costs about a share of each.
 void PipelineSearch::mix(const RealPlan& faster, const RealPlan& slower) {
-  const auto mixtures = std::min(kMostMixtures, microbatches_ - 1);
+  const auto parts = microbatches_ * stages_;
+  const double gap = faster.total.energy / slower.total.energy - 1.0;
+  const auto mixtures = std::min(static_cast<std::uint32_t>(gap / kEnergyResolution), parts - 1);
   for (std::uint32_t k = 1; k <= mixtures; ++k) {
-    const auto until =
-        static_cast<std::uint32_t>(std::uint64_t{k} * microbatches_ / (mixtures + 1));
+    const auto until = static_cast<std::uint32_t>(std::uint64_t{k} * parts / (mixtures + 1));
     for (const bool fast_first : {false, true}) {
       auto clocks = slower.clocks;
-      for (std::size_t i = 0; i < clocks.size(); ++i)
-        if ((instructions_[i].microbatch < until) == fast_first) clocks[i] = faster.clocks[i];
+      for (std::size_t i = 0; i < clocks.size(); ++i) {
+        const auto part = instructions_[i].microbatch * stages_ + instructions_[i].stage;
+        if ((part < until) == fast_first) clocks[i] = faster.clocks[i];
+      }
       planner_.spend_slack(clocks, planner_.makespan(clocks));
       auto plan = priced(std::move(clocks));
       // What lies outside is another pair's business: so a pair can be mixed by itself.

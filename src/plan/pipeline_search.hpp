@@ -65,6 +65,7 @@ class PipelineSearch {
   std::vector<ClockOptions> options_;  // by kind
   PipelineEvents events_;
   ClockPlanner planner_;
+  std::uint32_t stages_ = 0;
   std::uint32_t microbatches_ = 0;
   double blocking_ = 0.0;  // W, of all stages together
   Seconds extra_deadline_{-1.0};
