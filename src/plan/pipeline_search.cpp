@@ -2,7 +2,6 @@
 #include "plan/pipeline_search.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -13,11 +12,16 @@
 namespace negawatt::plan {
 namespace {
 
-constexpr double kRoundingResolution = 5e-4;
+// Segments of the bound on which energy rises by more than this share are rounded in parts.
+constexpr double kRoundingResolution = 2e-4;
 // Neighbouring plans that differ by more energy than this share get mixtures between them.
 constexpr double kEnergyResolution = 2e-4;
-// Instructions visited while polishing one plan; takes about 50 ms.
-constexpr std::size_t kPolishingVisits = 8'000'000;
+// Polishing one deadline: so many plans to start from, trials that speed up one instruction by up
+// to so many clocks, and a budget of instructions visited (about 50 ms).
+constexpr std::ptrdiff_t kPolishedPlans = 4;
+constexpr std::uint16_t kMostFaster = 2;
+constexpr std::size_t kVisitsPerTrial = 6;
+constexpr std::size_t kPolishingVisits = 16'000'000;
 
 std::vector<ClockOptions> options_by_kind(const PipelineProblem& problem) {
   std::vector<ClockOptions> by_kind;
@@ -69,28 +73,39 @@ Project PipelineSearch::project() const {
   return project;
 }
 
-std::vector<Cost> PipelineSearch::walk() {
-  TimeCostWalk walk(project());
-  while (!walk.at_end() && walk.bound().price.in_si() < blocking_) walk.advance();
-  std::vector<Cost> corners;
-  const auto add_corner = [&](Seconds duration, const BoundLine& line) {
-    corners.push_back({duration, line.at(duration) + Watts(blocking_) * duration});
+template <class OnSegment>
+std::vector<Cost> PipelineSearch::corners_of(TimeCostWalk& walk, OnSegment on_segment) const {
+  const auto corner = [&](Seconds duration, const BoundLine& line) {
+    return Cost{duration, line.at(duration) + Watts(blocking_) * duration};
   };
+  while (!walk.at_end() && walk.bound().price.in_si() < blocking_) walk.advance();
   auto line = walk.bound();
-  add_corner(walk.longest(), line);
+  std::vector<Cost> corners = {corner(walk.longest(), line)};
   for (; !walk.at_end(); walk.advance()) {
     line = walk.bound();
-    const double rise = line.at(walk.shortest()) / line.at(walk.longest()) - 1.0;
-    const double parts = std::ceil(rise / kRoundingResolution);
+    corners.push_back(corner(walk.shortest(), line));
+    on_segment(corners.back().energy / corners[corners.size() - 2].energy - 1.0);
+  }
+  std::ranges::reverse(corners);
+  return corners;
+}
+
+std::vector<Cost> PipelineSearch::bound() const {
+  TimeCostWalk walk(project());
+  return corners_of(walk, [](double) {});
+}
+
+std::vector<Cost> PipelineSearch::round_along_bound(std::optional<Seconds> deadline) {
+  TimeCostWalk walk(project());
+  auto corners = corners_of(walk, [&](double rise) {
+    const double parts = std::max(1.0, std::ceil(rise / kRoundingResolution));
     for (double part = 0.0; part < parts; part += 1.0)
       round_at(walk, walk.longest() - part / parts * (walk.longest() - walk.shortest()));
-    if (extra_deadline_ < walk.longest() && extra_deadline_ > walk.shortest())
-      round_at(walk, extra_deadline_);
-    add_corner(walk.shortest(), line);
-  }
+    if (deadline && *deadline < walk.longest() && *deadline > walk.shortest())
+      round_at(walk, *deadline);
+  });
   round_at(walk, walk.shortest());
   keep_efficient(plans_);
-  std::ranges::reverse(corners);
   return corners;
 }
 
@@ -143,8 +158,8 @@ std::vector<std::size_t> PipelineSearch::hull_of_plans() const {
   return hull;
 }
 
-/// The first part of the iteration as in one plan and the rest as in the other. Parts are counted in
-/// microbatches and stages, so that a mixture costs about a share of each.
+/// The first part of the iteration as in one plan and the rest as in the other. Parts are counted
+/// in microbatches and stages, so that a mixture costs about a share of each.
 void PipelineSearch::mix(const RealPlan& faster, const RealPlan& slower) {
   const auto parts = microbatches_ * stages_;
   const double gap = faster.total.energy / slower.total.energy - 1.0;
@@ -189,29 +204,41 @@ RealPlan PipelineSearch::polished(Seconds deadline) {
       plans_, [&](const RealPlan& plan) { return plan.total.time <= limit; });
   NW_ASSERT(above != plans_.begin());
   auto best = *std::prev(above);
-  auto spent = best.clocks;
-  planner_.spend_slack(spent, deadline.in_si());
-  if (auto plan = priced(std::move(spent)); plan.total.energy < best.total.energy)
-    best = std::move(plan);
+  // Plans that are a little faster have more slack to spend, so the best start is not the last.
+  const auto starts = std::min(kPolishedPlans, std::distance(plans_.begin(), above));
+  auto visits = kPolishingVisits;
+  for (auto start = above - starts; start != above; ++start) {
+    auto plan = *start;
+    auto share = visits / static_cast<std::size_t>(above - start);
+    visits -= share;
+    polish(plan, deadline, share);
+    visits += share;
+    if (plan.total.energy < best.total.energy) best = std::move(plan);
+  }
+  return best;
+}
 
-  std::size_t visits = 0;
+void PipelineSearch::polish(RealPlan& plan, Seconds deadline, std::size_t& visits) {
+  const auto try_instead = [&](ClockPlan clocks) {
+    planner_.spend_slack(clocks, deadline.in_si());
+    visits -= std::min(visits, kVisitsPerTrial * clocks.size());
+    auto candidate = priced(std::move(clocks));
+    if (candidate.total.energy >= plan.total.energy) return false;
+    plan = std::move(candidate);
+    return true;
+  };
+  try_instead(plan.clocks);
   bool improved = true;
-  while (improved && visits < kPolishingVisits) {
+  while (improved && visits > 0) {
     improved = false;
-    for (std::size_t i = 0; i < instructions_.size() && visits < kPolishingVisits; ++i) {
-      for (std::uint16_t faster = 1; faster <= 2 && faster <= best.clocks[i]; ++faster) {
-        auto clocks = best.clocks;
+    for (std::size_t i = 0; i < instructions_.size() && visits > 0; ++i) {
+      for (std::uint16_t faster = 1; faster <= kMostFaster && faster <= plan.clocks[i]; ++faster) {
+        auto clocks = plan.clocks;
         clocks[i] = static_cast<std::uint16_t>(clocks[i] - faster);
-        planner_.spend_slack(clocks, deadline.in_si());
-        visits += 4 * clocks.size();
-        auto plan = priced(std::move(clocks));
-        if (plan.total.energy >= best.total.energy) continue;
-        best = std::move(plan);
-        improved = true;
+        improved |= try_instead(std::move(clocks));
       }
     }
   }
-  return best;
 }
 
 }  // namespace negawatt::plan
