@@ -77,13 +77,13 @@ struct ClockPlan {
   std::optional<Seconds> budget;  ///< absent when the objective has none
 
   std::optional<StaticPair> best_static;  ///< absent when no pair fits all kernels and the budget
-  Cost local;                             ///< every kernel within the slowdown by itself
-  Cost global;                            ///< only the total within the slowdown: free switching
-  Joules bound;                           ///< no plan of this granularity and budget uses less
+  std::optional<Cost> local;   ///< every kernel within the slowdown by itself; absent: impossible
+  std::optional<Cost> global;  ///< only the total within the slowdown, switching free
+  Joules bound;                ///< no plan of this granularity and budget uses less
 
   Cost total;
   Watts price;                           ///< energy one more second of budget would save
-  std::uint32_t switches = 0;            ///< clock changes per iteration when the sequence repeats
+  std::uint32_t switches = 0;            ///< clock changes inside one iteration: segments - 1
   std::vector<KernelChoice> choices;     ///< empty for a schedule
   std::vector<Segment> segments;         ///< the sequence under this plan, at any granularity
   std::vector<Cost> frontier;            ///< if requested: from fastest to least energy
