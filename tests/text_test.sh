@@ -35,5 +35,5 @@ refuses run '#!/bin/sh\nx\n' 'the first line is not the licence'
 refuses src/a.cpp "${licence}int x; \n" ':2: blanks at the end'
 refuses src/a.cpp "${licence}int x;" 'no line end'
 refuses notes.md "it lies in /ho""me/anna/x\n" ':1: a path of one machine'
-refuses src/a.cpp "${licence}// in /ro""ot/x\n" ':2: a path of one machine'
+refuses src/a.cpp "${licence}// in /ho""me/anna/x\n" ':2: a path of one machine'
 exit "$bad"

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <source_location>
 
 namespace negawatt {
 

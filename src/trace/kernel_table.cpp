@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <unordered_map>
 #include <utility>
 
@@ -13,7 +14,7 @@
 namespace negawatt::trace {
 namespace {
 
-enum Column : std::size_t { kKernel, kGroup, kCalls, kCore, kMemory, kTime, kEnergy };
+enum Column : unsigned char { kKernel, kGroup, kCalls, kCore, kMemory, kTime, kEnergy };
 constexpr std::array<std::string_view, 7> kRequired = {
     "kernel", "group", "calls", "core_mhz", "memory_mhz", "time_s", "energy_j"};
 
