@@ -62,7 +62,7 @@ std::vector<Cost> convex_options(const ClockOptions& options) {
   return hull;
 }
 
-ClockPlanner::ClockPlanner(const std::vector<PipelineInstruction>& instructions,
+PassClockPlanner::PassClockPlanner(const std::vector<PipelineInstruction>& instructions,
                            std::vector<ClockOptions> by_kind)
     : instructions_(instructions),
       by_kind_(std::move(by_kind)),
@@ -76,7 +76,7 @@ ClockPlanner::ClockPlanner(const std::vector<PipelineInstruction>& instructions,
   }
 }
 
-double ClockPlanner::makespan(const ClockPlan& plan) {
+double PassClockPlanner::makespan(const PassClocks& plan) {
   double last = 0.0;
   for (std::size_t i = 0; i < size(); ++i) {
     end_[i] = ready(i) + options(i)[plan[i]].time;
@@ -85,14 +85,14 @@ double ClockPlanner::makespan(const ClockPlan& plan) {
   return last;
 }
 
-double ClockPlanner::energy(const ClockPlan& plan) const {
+double PassClockPlanner::energy(const PassClocks& plan) const {
   double sum = 0.0;
   for (std::size_t i = 0; i < size(); ++i) sum += options(i)[plan[i]].energy;
   return sum;
 }
 
-ClockPlan ClockPlanner::rounded_forward(std::span<const double> end) {
-  ClockPlan plan(size());
+PassClocks PassClockPlanner::rounded_forward(std::span<const double> end) {
+  PassClocks plan(size());
   for (std::size_t i = 0; i < size(); ++i) {
     const double begin = ready(i);
     plan[i] = slowest_within(options(i), end[i] * (1.0 + kRounding) - begin);
@@ -101,8 +101,8 @@ ClockPlan ClockPlanner::rounded_forward(std::span<const double> end) {
   return plan;
 }
 
-ClockPlan ClockPlanner::rounded_backward(std::span<const double> start, double deadline) {
-  ClockPlan plan(size());
+PassClocks PassClockPlanner::rounded_backward(std::span<const double> start, double deadline) {
+  PassClocks plan(size());
   start_[size()] = deadline;
   const double tolerance = deadline * kRounding;
   for (auto i = size(); i-- > 0;) {
@@ -113,7 +113,7 @@ ClockPlan ClockPlanner::rounded_backward(std::span<const double> start, double d
   return plan;
 }
 
-void ClockPlanner::spend_slack(ClockPlan& plan, double deadline) {
+void PassClockPlanner::spend_slack(PassClocks& plan, double deadline) {
   deadline *= 1.0 + kRounding;
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     const bool slowed =
@@ -122,7 +122,7 @@ void ClockPlanner::spend_slack(ClockPlan& plan, double deadline) {
   }
 }
 
-bool ClockPlanner::slow_forward(ClockPlan& plan, double deadline) {
+bool PassClockPlanner::slow_forward(PassClocks& plan, double deadline) {
   start_[size()] = deadline;
   for (auto i = size(); i-- > 0;) start_[i] = due(i) - options(i)[plan[i]].time;
   bool slowed = false;
@@ -136,7 +136,7 @@ bool ClockPlanner::slow_forward(ClockPlan& plan, double deadline) {
   return slowed;
 }
 
-bool ClockPlanner::slow_backward(ClockPlan& plan, double deadline) {
+bool PassClockPlanner::slow_backward(PassClocks& plan, double deadline) {
   (void)makespan(plan);  // sets end_
   start_[size()] = deadline;
   bool slowed = false;

@@ -138,7 +138,7 @@ void PipelineSearch::round_times(Seconds duration) {
   plans_.push_back(priced(std::move(backward)));
 }
 
-RealPlan PipelineSearch::priced(ClockPlan clocks) {
+RealPlan PipelineSearch::priced(PassClocks clocks) {
   const double time = planner_.makespan(clocks);
   const double energy = planner_.energy(clocks) + blocking_ * time;
   return {{Seconds(time), Joules(energy)}, std::move(clocks)};
@@ -219,7 +219,7 @@ RealPlan PipelineSearch::polished(Seconds deadline) {
 }
 
 void PipelineSearch::polish(RealPlan& plan, Seconds deadline, std::size_t& visits) {
-  const auto try_instead = [&](ClockPlan clocks) {
+  const auto try_instead = [&](PassClocks clocks) {
     planner_.spend_slack(clocks, deadline.in_si());
     visits -= std::min(visits, kVisitsPerTrial * clocks.size());
     auto candidate = priced(std::move(clocks));

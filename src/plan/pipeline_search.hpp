@@ -22,7 +22,7 @@ namespace negawatt::plan {
 /// A plan with real clocks and what the whole iteration costs under it, blocking included.
 struct RealPlan {
   Cost total;
-  ClockPlan clocks;
+  PassClocks clocks;
 };
 
 /// Sorts by time and drops every plan that another one beats in time and energy.
@@ -61,7 +61,7 @@ class PipelineSearch {
   /// Calls on_segment(relative rise of the energy) while `walk` stands on each useful segment.
   template <class OnSegment>
   std::vector<Cost> corners_of(TimeCostWalk& walk, OnSegment on_segment) const;
-  [[nodiscard]] RealPlan priced(ClockPlan clocks);
+  [[nodiscard]] RealPlan priced(PassClocks clocks);
   void round_at(const TimeCostWalk& walk, Seconds duration);
   void round_times(Seconds duration);
   /// Local search from one plan; stops when no trial helps or `visits` is used up.
@@ -72,7 +72,7 @@ class PipelineSearch {
   std::vector<PipelineInstruction> instructions_;
   std::vector<ClockOptions> options_;  // by kind
   PipelineEvents events_;
-  ClockPlanner planner_;
+  PassClockPlanner planner_;
   std::uint32_t stages_ = 0;
   std::uint32_t microbatches_ = 0;
   double blocking_ = 0.0;  // W, of all stages together
