@@ -5,6 +5,7 @@
 # One call makes a room: the static library negawatt_<room>, the <room>_test binary with its tests
 # registered (label 'unit'), and the test layering.<room>, which fails when a file of the room
 # includes anything but its own room, DEPS, the standard library and THIRD_PARTY.
+# Sources that are generated are named by absolute path.
 function(room)
   cmake_parse_arguments(ROOM "" "NAME" "DEPS;THIRD_PARTY;LIBS;HEADERS;SOURCES;TESTS;TEST_LIBS"
                         ${ARGN})
@@ -22,9 +23,11 @@ function(room)
   if(NOT NEGAWATT_TESTS)
     return()
   endif()
+  set(generated ${ROOM_SOURCES} ${ROOM_HEADERS})
+  list(FILTER generated INCLUDE REGEX "^/")  # the others lie in the room's folder
   add_test(NAME layering.${ROOM_NAME}
     COMMAND ${PROJECT_SOURCE_DIR}/tools/layering
-            ${ROOM_NAME} "${ROOM_DEPS}" "${ROOM_THIRD_PARTY}")
+            ${ROOM_NAME} "${ROOM_DEPS}" "${ROOM_THIRD_PARTY}" ${generated})
   set_tests_properties(layering.${ROOM_NAME} PROPERTIES
     LABELS house WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   if(ROOM_TESTS)

@@ -34,7 +34,7 @@ inline std::optional<std::string> shared_file(const std::string& path) {
 }  // namespace negawatt::testing
 
 /// Declares `variable` with the bytes of a file in ../shared/data, or skips the test.
-#define NW_SHARED_FILE_OR_SKIP(variable, path)                                            \
-  const auto variable##_bytes = ::negawatt::testing::shared_file(path);                   \
-  if (!variable##_bytes) GTEST_SKIP() << "SKIPPED: needs ../shared/data/" << (path);      \
+#define NW_SHARED_FILE_OR_SKIP(variable, path)                                       \
+  const auto variable##_bytes = ::negawatt::testing::shared_file(path);              \
+  if (!variable##_bytes) GTEST_SKIP() << "SKIPPED: needs ../shared/data/" << (path); \
   const std::string& variable = *variable##_bytes

@@ -9,12 +9,14 @@
 #include <limits>
 #include <utility>
 
+#include "core/text.hpp"
+
 namespace negawatt {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-// Long enough to recognise the value, short enough for one line of a terminal.
-constexpr std::size_t kQuotedInMessage = 40;
+// A message names so many columns of a foreign file.
+constexpr std::size_t kMostNamed = 12;
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
@@ -22,22 +24,12 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-std::string shown(std::string_view field) {
-  std::string text;
-  for (const char c : field.substr(0, kQuotedInMessage)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7F) {
-      text += fmt::format("\\x{:02x}", static_cast<unsigned>(byte));
-    } else {
-      text += c;
-    }
-  }
-  return field.size() > kQuotedInMessage ? text + "..." : text;
-}
-
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : ",") + shown(name);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i == kMostNamed) return text + fmt::format(",... ({} columns)", names.size());
+    text += (i == 0 ? "" : ",") + printable(names[i]);
+  }
   return text;
 }
 
@@ -79,7 +71,7 @@ Status CsvReader::read_header() {
   for (const auto field : fields_) columns_.emplace_back(trimmed(field));
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     if (find(columns_[i]) != i)
-      return error(fmt::format("column '{}' is there twice", shown(columns_[i])));
+      return error(fmt::format("column '{}' is there twice", printable(columns_[i])));
   }
   return {};
 }
@@ -162,8 +154,7 @@ std::size_t CsvReader::find(std::string_view name) const {
   return static_cast<std::size_t>(std::ranges::find(columns_, name) - columns_.begin());
 }
 
-Result<std::vector<std::size_t>> CsvReader::require(
-    std::span<const std::string_view> names) const {
+Result<std::vector<std::size_t>> CsvReader::require(std::span<const std::string_view> names) const {
   std::vector<std::size_t> positions;
   std::string missing;
   for (const auto name : names) {
@@ -175,6 +166,16 @@ Result<std::vector<std::size_t>> CsvReader::require(
   return error(fmt::format("missing column {}; found {}", missing, joined(columns_)));
 }
 
+tl::unexpected<Error> CsvReader::error_in(std::size_t column, std::string_view expected) const {
+  return error(fmt::format("{} is '{}', expected {}", printable(columns_[column]),
+                           printable(fields_[column]), expected));
+}
+
+Result<std::string_view> CsvReader::text(std::size_t column) const {
+  if (is_printable(fields_[column])) return fields_[column];
+  return error_in(column, "UTF-8 text without control characters");
+}
+
 Result<double> CsvReader::number(std::size_t column) const {
   auto text = trimmed(fields_[column]);
   if (text.starts_with('+')) text.remove_prefix(1);
@@ -182,8 +183,7 @@ Result<double> CsvReader::number(std::size_t column) const {
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool is_number = code == std::errc{} && end == text.data() + text.size() && !text.empty();
   if (is_number && std::isfinite(value)) return value;
-  return error(fmt::format("{} is '{}', expected a finite number", columns_[column],
-                           shown(fields_[column])));
+  return error_in(column, "a finite number");
 }
 
 Result<std::uint32_t> CsvReader::whole(std::size_t column, std::uint32_t least) const {
@@ -192,9 +192,8 @@ Result<std::uint32_t> CsvReader::whole(std::size_t column, std::uint32_t least) 
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool is_whole = code == std::errc{} && end == text.data() + text.size() && !text.empty();
   if (is_whole && value >= least) return value;
-  return error(fmt::format("{} is '{}', expected a whole number from {} to {}", columns_[column],
-                           shown(fields_[column]), least,
-                           std::numeric_limits<std::uint32_t>::max()));
+  return error_in(column, fmt::format("a whole number from {} to {}", least,
+                                      std::numeric_limits<std::uint32_t>::max()));
 }
 
 }  // namespace negawatt

@@ -50,6 +50,10 @@ class CsvReader {
 
   /// "FILE:LINE: what" as an error about the current record.
   [[nodiscard]] tl::unexpected<Error> error(std::string what) const;
+  /// The error that a field is not what is expected: "FILE:LINE: COLUMN is 'FIELD', expected ...".
+  [[nodiscard]] tl::unexpected<Error> error_in(std::size_t column, std::string_view expected) const;
+  /// The field as text that is fit to be printed: UTF-8 without control characters.
+  [[nodiscard]] Result<std::string_view> text(std::size_t column) const;
   /// The field as a finite number; `name` names the column in the message.
   Result<double> number(std::size_t column) const;
   /// The field as a whole number from `least` to 4294967295.

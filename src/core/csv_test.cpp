@@ -27,7 +27,9 @@ std::string records_of(std::string_view text) {
 TEST(Csv, ReadsPlainRecords) { EXPECT_EQ(records_of("a,b\n1,2\n3,4\n"), "1|2;3|4;"); }
 
 TEST(Csv, ReadsWindowsLineEndsAByteOrderMarkAndBlankLines) {
-  EXPECT_EQ(records_of("\xEF\xBB\xBF" "a,b\r\n\r\n1,2\r\n\r\n3,4\r\n"), "1|2;3|4;");
+  EXPECT_EQ(records_of("\xEF\xBB\xBF"
+                       "a,b\r\n\r\n1,2\r\n\r\n3,4\r\n"),
+            "1|2;3|4;");
 }
 
 TEST(Csv, ReadsQuotedFieldsWithCommasQuotesAndLineEnds) {
@@ -67,6 +69,14 @@ TEST(Csv, NamesEveryMissingColumn) {
   const auto columns = csv.require(kNames);
   ASSERT_FALSE(columns);
   EXPECT_EQ(columns.error().message, "t.csv:1: missing column 'x', 'y'; found a,b");
+}
+
+TEST(Csv, NamesOnlyTheFirstOfManyColumns) {
+  CsvReader csv("a,b,c,d,e,f,g,h,i,j,k,l,m,n\n", "t.csv");
+  ASSERT_TRUE(csv.read_header());
+  constexpr std::array<std::string_view, 1> kNames = {"x"};
+  EXPECT_EQ(csv.require(kNames).error().message,
+            "t.csv:1: missing column 'x'; found a,b,c,d,e,f,g,h,i,j,k,l,... (14 columns)");
 }
 
 TEST(Csv, ReadsCommentsAboveTheHeader) {

@@ -7,7 +7,11 @@
 #include <string>
 #include <string_view>
 
+#include "core/result.hpp"
+
 namespace negawatt {
+
+class CsvReader;
 
 /// Ordered from strong to weak: a total is as weak as its weakest part.
 enum class EvidenceKind : unsigned char { measured, modelled, simulated, published, unstated };
@@ -20,5 +24,9 @@ struct Evidence {
 
 [[nodiscard]] std::string_view name_of(EvidenceKind kind);
 [[nodiscard]] std::optional<EvidenceKind> evidence_kind_named(std::string_view name);
+
+/// What a file says of itself in the comments "# evidence: KIND" and "# source: TEXT" above its
+/// header; `unstated` when it says nothing.
+[[nodiscard]] Result<Evidence> evidence_in(const CsvReader& csv);
 
 }  // namespace negawatt

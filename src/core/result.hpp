@@ -32,8 +32,7 @@ using Result = tl::expected<T, Error>;
 using Status = Result<void>;
 
 [[nodiscard]] inline tl::unexpected<Error> failure(
-    Code code, std::string message,
-    std::source_location where = std::source_location::current()) {
+    Code code, std::string message, std::source_location where = std::source_location::current()) {
   return tl::unexpected<Error>(Error{code, std::move(message), where});
 }
 
@@ -46,22 +45,21 @@ using Status = Result<void>;
 #define NW_CONCAT(a, b) NW_CONCAT_INNER(a, b)
 
 /// NW_TRY(auto x, f()) declares x from the value of f(), or returns f()'s error.
-#define NW_TRY(declaration, ...)                                                     \
-  auto NW_CONCAT(nw_try_, __LINE__) = (__VA_ARGS__);                                 \
-  if (!NW_CONCAT(nw_try_, __LINE__))                                                 \
-    return tl::unexpected(std::move(NW_CONCAT(nw_try_, __LINE__)).error());          \
+#define NW_TRY(declaration, ...)                                            \
+  auto NW_CONCAT(nw_try_, __LINE__) = (__VA_ARGS__);                        \
+  if (!NW_CONCAT(nw_try_, __LINE__))                                        \
+    return tl::unexpected(std::move(NW_CONCAT(nw_try_, __LINE__)).error()); \
   declaration = *std::move(NW_CONCAT(nw_try_, __LINE__))
 
 /// NW_CHECK(f()) returns f()'s error, if any.
-#define NW_CHECK(...)                                                                \
-  do {                                                                               \
-    if (auto nw_check = (__VA_ARGS__); !nw_check)                                    \
-      return tl::unexpected(std::move(nw_check).error());                            \
+#define NW_CHECK(...)                                     \
+  do {                                                    \
+    if (auto nw_check = (__VA_ARGS__); !nw_check)         \
+      return tl::unexpected(std::move(nw_check).error()); \
   } while (false)
 
 /// Always on, in release builds too.
-#define NW_ASSERT(condition)                                                         \
-  do {                                                                               \
-    if (!(condition))                                                                \
-      ::negawatt::assertion_failed(#condition, std::source_location::current());     \
+#define NW_ASSERT(condition)                                                                     \
+  do {                                                                                           \
+    if (!(condition)) ::negawatt::assertion_failed(#condition, std::source_location::current()); \
   } while (false)

@@ -42,7 +42,15 @@ struct Choice {
   Cost total;
   Joules lower_bound;  ///< no choice that keeps the same budget uses less energy
   Watts price;         ///< energy that one more second of budget would save; 0 when it is not short
+  std::size_t states = 0;  ///< partial choices that the exact search looked at
 };
+
+/// Total of a choice (one option index per item), to the last digits in any order of the items.
+[[nodiscard]] Cost total_of(const ChoiceProblem& problem, std::span<const std::uint32_t> option);
+
+/// The latest time that still keeps `budget`: it allows for the rounding of plain sums over this
+/// many items, at least half of kBudgetTolerance, so that what was summed to a budget fits it.
+[[nodiscard]] Seconds latest_within(Seconds budget, std::size_t items);
 
 /// Bounds the exact search; when it is reached the best choice so far is returned with its gap.
 struct SearchLimits {

@@ -64,10 +64,10 @@ struct StaticPair {
 /// With measured deviations: what may be promised at a confidence.
 struct Promise {
   double confidence = 0.0;
-  Cost expected;        ///< held-out estimate of the plan, free of the winner's curse
-  Cost expected_sd;     ///< its standard deviation
+  Cost expected;               ///< held-out estimate of the plan, free of the winner's curse
+  Cost expected_sd;            ///< its standard deviation
   Seconds time_at_confidence;  ///< the plan takes no longer, with `confidence`
-  Cost searched;        ///< what the table promises for the same plan
+  Cost searched;               ///< what the table promises for the same plan
 };
 
 struct ClockPlan {
@@ -77,16 +77,16 @@ struct ClockPlan {
   std::optional<Seconds> budget;  ///< absent when the objective has none
 
   std::optional<StaticPair> best_static;  ///< absent when no pair fits all kernels and the budget
-  Cost local;                     ///< every kernel within the slowdown by itself
-  Cost global;                    ///< only the total within the slowdown: free switching
-  Joules bound;                   ///< no plan of this granularity and budget uses less
+  std::optional<Cost> local;   ///< every kernel within the slowdown by itself; absent: impossible
+  std::optional<Cost> global;  ///< only the total within the slowdown, switching free
+  Joules bound;                ///< no plan of this granularity and budget uses less
 
   Cost total;
-  Watts price;                    ///< energy one more second of budget would save
-  std::uint32_t switches = 0;     ///< clock changes per iteration when the sequence repeats
-  std::vector<KernelChoice> choices;  ///< empty for a schedule
-  std::vector<Segment> segments;      ///< the sequence under this plan, at any granularity
-  std::vector<Cost> frontier;         ///< if requested: from fastest to least energy
+  Watts price;                           ///< energy one more second of budget would save
+  std::uint32_t switches = 0;            ///< clock changes inside one iteration: segments - 1
+  std::vector<KernelChoice> choices;     ///< empty for a schedule
+  std::vector<Segment> segments;         ///< the sequence under this plan, at any granularity
+  std::vector<Cost> frontier;            ///< if requested: from fastest to least energy
   std::vector<StaticPair> static_pairs;  ///< every pair that all kernels were measured at
   std::optional<Promise> promise;
 };

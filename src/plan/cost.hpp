@@ -15,12 +15,8 @@ struct Cost {
   Seconds time;
   Joules energy;
 
-  friend constexpr Cost operator+(Cost a, Cost b) {
-    return {a.time + b.time, a.energy + b.energy};
-  }
-  friend constexpr Cost operator-(Cost a, Cost b) {
-    return {a.time - b.time, a.energy - b.energy};
-  }
+  friend constexpr Cost operator+(Cost a, Cost b) { return {a.time + b.time, a.energy + b.energy}; }
+  friend constexpr Cost operator-(Cost a, Cost b) { return {a.time - b.time, a.energy - b.energy}; }
   friend constexpr Cost operator*(double times, Cost a) {
     return {times * a.time, times * a.energy};
   }

@@ -23,8 +23,7 @@ constexpr std::uint64_t kMostInvocations = 100'000'000;
 struct StringHash : std::hash<std::string_view> {
   using is_transparent = void;
 };
-using KernelIndex =
-    std::unordered_map<std::string, std::uint32_t, StringHash, std::equal_to<>>;
+using KernelIndex = std::unordered_map<std::string, std::uint32_t, StringHash, std::equal_to<>>;
 
 struct Deviations {
   std::size_t time = 0;
@@ -36,8 +35,7 @@ Result<Clock> read_clock(const CsvReader& csv, std::size_t column) {
   if (text == "auto") return Clock::automatic();
   const auto mhz = csv.whole(column, 1);
   if (mhz) return Clock::locked_mhz(*mhz);
-  return csv.error(fmt::format("{} is '{}', expected 'auto' or whole MHz",
-                               csv.columns()[column], text.substr(0, 40)));
+  return csv.error_in(column, "'auto' or whole MHz");
 }
 
 Result<double> read_positive(const CsvReader& csv, std::size_t column) {
@@ -50,8 +48,7 @@ Result<double> read_positive(const CsvReader& csv, std::size_t column) {
 Result<double> read_deviation(const CsvReader& csv, std::size_t column) {
   NW_TRY(const double value, csv.number(column));
   if (value >= 0.0) return value;
-  return csv.error(
-      fmt::format("{} is {}, expected 0 or more", csv.columns()[column], value));
+  return csv.error_in(column, "0 or more");
 }
 
 Result<KernelOption> read_option(const CsvReader& csv, const std::vector<std::size_t>& column,
@@ -78,23 +75,11 @@ Result<std::optional<Deviations>> find_deviations(const CsvReader& csv) {
   return csv.error("time_sd_s and energy_sd_j come together: one of them is missing");
 }
 
-Result<Evidence> read_evidence(const CsvReader& csv) {
-  Evidence evidence{.source = std::string(csv.comment("source"))};
-  const auto kind = csv.comment("evidence");
-  if (kind.empty()) return evidence;
-  const auto known = evidence_kind_named(kind);
-  if (!known)
-    return csv.error(fmt::format(
-        "evidence is '{}', expected measured, modelled, simulated or published", kind));
-  evidence.kind = *known;
-  return evidence;
-}
-
 /// Finds or adds the kernel of the current record and checks that its group and calls agree.
 Result<Kernel*> kernel_of_record(const CsvReader& csv, const std::vector<std::size_t>& column,
                                  KernelTable& table, KernelIndex& index) {
-  const auto name = csv.field(column[kKernel]);
-  const auto group = csv.field(column[kGroup]);
+  NW_TRY(const auto name, csv.text(column[kKernel]));
+  NW_TRY(const auto group, csv.text(column[kGroup]));
   if (name.empty()) return csv.error("kernel is empty, expected a name");
   NW_TRY(const auto calls, csv.whole(column[kCalls], 1));
   auto found = index.find(name);
@@ -104,11 +89,11 @@ Result<Kernel*> kernel_of_record(const CsvReader& csv, const std::vector<std::si
   }
   auto& kernel = table.kernels[found->second];
   if (kernel.calls != calls)
-    return csv.error(fmt::format("kernel '{}' has {} calls here and {} above", name, calls,
-                                 kernel.calls));
+    return csv.error(
+        fmt::format("kernel '{}' has {} calls here and {} above", name, calls, kernel.calls));
   if (kernel.group != group)
-    return csv.error(fmt::format("kernel '{}' is in group '{}' here and in '{}' above", name,
-                                 group, kernel.group));
+    return csv.error(fmt::format("kernel '{}' is in group '{}' here and in '{}' above", name, group,
+                                 kernel.group));
   return &kernel;
 }
 
@@ -138,7 +123,7 @@ Result<KernelTable> parse_kernel_table(std::string_view bytes, std::string_view 
   NW_CHECK(csv.read_header());
   NW_TRY(const auto column, csv.require(kRequired));
   NW_TRY(const auto deviations, find_deviations(csv));
-  NW_TRY(auto evidence, read_evidence(csv));
+  NW_TRY(auto evidence, evidence_in(csv));
 
   KernelTable table{.has_deviations = deviations.has_value(),
                     .evidence = std::move(evidence),
@@ -177,9 +162,10 @@ Result<Sequence> parse_sequence(std::string_view bytes, std::string_view file,
     if (position != expected)
       return csv.error(fmt::format("position is {}, expected {}", position, expected));
     ++expected;
-    const auto kernel = index.find(csv.field(column[1]));
+    NW_TRY(const auto name, csv.text(column[1]));
+    const auto kernel = index.find(name);
     if (kernel == index.end())
-      return csv.error(fmt::format("kernel '{}' is not in {}", csv.field(column[1]), table.name));
+      return csv.error(fmt::format("kernel '{}' is not in {}", name, table.name));
     sequence.push_back(kernel->second);
     ++appearances[kernel->second];
   }

@@ -50,8 +50,7 @@ using Sequence = std::vector<std::uint32_t>;
 
 /// Reads a kernel table. `file` names it in messages. Fails, naming file and line, on anything a
 /// measurement cannot be: see docs/formats.md for the list.
-[[nodiscard]] Result<KernelTable> parse_kernel_table(std::string_view bytes,
-                                                     std::string_view file);
+[[nodiscard]] Result<KernelTable> parse_kernel_table(std::string_view bytes, std::string_view file);
 
 /// Reads `position,kernel`. Positions count up by one from 0 or 1. Every kernel of the table must
 /// appear as often as its `calls` says.

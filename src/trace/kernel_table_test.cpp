@@ -16,12 +16,12 @@ std::string message_for(const std::string& rows, std::string_view header = kHead
 }
 
 TEST(KernelTable, ReadsKernelsInOrderOfFirstAppearance) {
-  const auto table = parse_kernel_table(
-      "# evidence: measured\n# source: NVML energy counter\n" + std::string(kHeader) +
-          "gemm,forward,24,auto,auto,0.25,75\n"
-          "gelu,forward,2,1410,5001,0.5,100\n"
-          "gemm,forward,24,1410,5001,0.5,60\n",
-      "k.csv");
+  const auto table = parse_kernel_table("# evidence: measured\n# source: NVML energy counter\n" +
+                                            std::string(kHeader) +
+                                            "gemm,forward,24,auto,auto,0.25,75\n"
+                                            "gelu,forward,2,1410,5001,0.5,100\n"
+                                            "gemm,forward,24,1410,5001,0.5,60\n",
+                                        "k.csv");
   ASSERT_TRUE(table) << table.error().message;
   ASSERT_EQ(table->kernels.size(), 2U);
   const auto& gemm = table->kernels[0];
@@ -77,6 +77,10 @@ TEST(KernelTable, SaysWhatIsWrongWithARow) {
   EXPECT_EQ(message_for("k,g,1,max,auto,1,1\n"),
             "k.csv:2: core_mhz is 'max', expected 'auto' or whole MHz");
   EXPECT_EQ(message_for(",g,1,auto,auto,1,1\n"), "k.csv:2: kernel is empty, expected a name");
+  EXPECT_EQ(message_for("caf\xE9,g,1,auto,auto,1,1\n"),
+            "k.csv:2: kernel is 'caf\\xe9', expected UTF-8 text without control characters");
+  EXPECT_EQ(message_for("k,\"g\n\",1,auto,auto,1,1\n"),
+            "k.csv:2: group is 'g\\x0a', expected UTF-8 text without control characters");
   EXPECT_EQ(message_for(good + "k,g,2,210,auto,1,1\n"),
             "k.csv:3: kernel 'k' has 2 calls here and 1 above");
   EXPECT_EQ(message_for(good + "k,h,1,210,auto,1,1\n"),
@@ -96,6 +100,8 @@ TEST(KernelTable, SaysWhatIsWrongWithTheHeader) {
   EXPECT_EQ(message_for(""), "k.csv:1: no rows below the header");
   EXPECT_EQ(message_for("", "# evidence: guessed\n" + std::string(kHeader)),
             "k.csv:2: evidence is 'guessed', expected measured, modelled, simulated or published");
+  EXPECT_EQ(message_for("", "# source: a\x1B[31m\n" + std::string(kHeader)),
+            "k.csv:2: source is 'a\\x1b[31m', expected UTF-8 text without control characters");
 }
 
 TEST(KernelTable, MarksALastLineWithoutLineEnd) {
@@ -111,8 +117,8 @@ class SequenceTest : public ::testing::Test {
     return sequence ? "accepted" : sequence.error().message;
   }
   static KernelTable table() {
-    return parse_kernel_table(
-               std::string(kHeader) + "a,g,2,auto,auto,1,1\nb,g,1,auto,auto,1,1\n", "k.csv")
+    return parse_kernel_table(std::string(kHeader) + "a,g,2,auto,auto,1,1\nb,g,1,auto,auto,1,1\n",
+                              "k.csv")
         .value();
   }
 };
@@ -137,8 +143,8 @@ TEST_F(SequenceTest, RefusesWhatIsNoSequenceOfThisTable) {
 }
 
 TEST_F(SequenceTest, RefusesAnIterationTooLongToWriteOut) {
-  const auto table = parse_kernel_table(
-      std::string(kHeader) + "a,g,4000000000,auto,auto,1,1\n", "k.csv");
+  const auto table =
+      parse_kernel_table(std::string(kHeader) + "a,g,4000000000,auto,auto,1,1\n", "k.csv");
   const auto sequence = sequence_in_table_order(*table);
   ASSERT_FALSE(sequence);
   EXPECT_EQ(sequence.error().message,

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text from outside, on its way to a person, a terminal or JSON: it must be UTF-8 without control
+// characters, or be shown so that it is harmless. Works on bytes; nothing here fails.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace negawatt {
+
+/// Whether `text` is valid UTF-8 (Unicode 15, table 3-7) and holds no control character.
+[[nodiscard]] bool is_printable(std::string_view text);
+
+/// `text` as it may stand in a one-line message: every byte that is no part of a printable
+/// character becomes \xNN, and what is longer than some forty bytes ends in "...".
+[[nodiscard]] std::string printable(std::string_view text);
+
+}  // namespace negawatt

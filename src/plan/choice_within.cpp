@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "plan/choice.hpp"
+#include "plan/choice_core.hpp"
+#include "plan/choice_search.hpp"
+#include "plan/relaxation.hpp"
+
+namespace negawatt::plan {
+namespace {
+
+/// Energies are the same when they differ by less than this part of the total.
+constexpr double kEnergyTolerance = 1e-12;
+
+/// Takes the steps of `walk` in order until the first that does not fit; its rate is the price.
+Choice walk_until(const ChoiceProblem& problem, const HullWalk& walk, Seconds latest) {
+  Choice choice{.option = walk.fastest};
+  Seconds time = total_of(problem, choice.option).time;
+  for (const HullStep& step : walk.steps) {
+    const auto options = problem.options(step.item);
+    time += options[step.to].time - options[choice.option[step.item]].time;
+    if (time > latest) {
+      choice.price = step.rate;
+      break;
+    }
+    choice.option[step.item] = step.to;
+  }
+  choice.total = total_of(problem, choice.option);
+  return choice;
+}
+
+double energy_scale(const ChoiceProblem& problem, const Choice& choice) {
+  double scale = 0.0;
+  for (std::size_t i = 0; i < problem.items(); ++i) {
+    scale += std::abs(problem.options(i)[choice.option[i]].energy.in_si());
+  }
+  return scale;
+}
+
+/// Applies what closes the gap of `choice` as far as it can be closed, and says how far that is.
+void close_gap(const ChoiceProblem& problem, const RelaxedChoice& relaxed, SearchLimits limits,
+               Choice& choice) {
+  const SingleMove single = best_single_move(problem, relaxed);
+  const Core core = collect_core(problem, relaxed, single.gap);
+  const SearchResult found = search_core(core, relaxed, single.gap, limits);
+  for (const auto move : found.moves) {
+    choice.option[core.moves[move].item] = core.moves[move].option;
+  }
+  if (found.moves.empty() && single.found) choice.option[single.move.item] = single.move.option;
+  choice.total = total_of(problem, choice.option);
+  choice.states = found.states;
+  choice.lower_bound = choice.total.energy - Joules(found.gap - found.proven_gap);
+}
+
+}  // namespace
+
+Result<Choice> least_energy_within(const ChoiceProblem& problem, Seconds budget,
+                                   SearchLimits limits) {
+  const Seconds latest = latest_within(budget, problem.items());
+  const HullWalk walk = hull_walk(problem);
+  const Seconds least_time = total_of(problem, walk.fastest).time;
+  if (least_time > latest) {
+    return failure(Code::infeasible,
+                   fmt::format("the fastest choice takes {} s, more than the budget of {} s",
+                               least_time.in_si(), budget.in_si()));
+  }
+  Choice choice = walk_until(problem, walk, latest);
+  const RelaxedChoice relaxed{
+      .option = choice.option,
+      .price = choice.price.in_si(),
+      .slack = std::max(0.0, (latest - choice.total.time).in_si()),
+      .tolerance = kEnergyTolerance * energy_scale(problem, choice),
+  };
+  close_gap(problem, relaxed, limits, choice);
+  return choice;
+}
+
+}  // namespace negawatt::plan

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/pipeline_clocks.hpp"
+
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "core/result.hpp"
+#include "plan/choice.hpp"
+
+namespace negawatt::plan {
+namespace {
+
+// Sweeps over the whole plan until none of them finds slack; two nearly always do.
+constexpr int kMostSweeps = 8;
+// Below the tolerance of a deadline, so that a plan that rounds twice still keeps it.
+constexpr double kRounding = kBudgetTolerance / 4;
+
+double slope(const Cost& faster, const Cost& slower) {
+  return ((faster.energy - slower.energy) / (slower.time - faster.time)).in_si();
+}
+
+/// The slowest, so cheapest, option from `at_least` on that fits into `window`.
+std::uint16_t slowest_within(const ClockOptions& options, double window, std::size_t at_least) {
+  auto k = at_least;
+  while (k + 1 < options.size() && options[k + 1].time <= window) ++k;
+  return static_cast<std::uint16_t>(k);
+}
+
+std::uint16_t slowest_within(const ClockOptions& options, double window) {
+  const auto above = std::ranges::upper_bound(options, window, {}, &ClockOption::time);
+  return static_cast<std::uint16_t>(
+      std::max<std::ptrdiff_t>(0, std::distance(options.begin(), above) - 1));
+}
+
+}  // namespace
+
+ClockOptions efficient_options(std::span<const trace::PassOption> options, Watts blocking) {
+  ClockOptions sorted;
+  sorted.reserve(options.size());
+  for (const auto& option : options)
+    sorted.push_back(
+        {option.time.in_si(), (option.energy - blocking * option.time).in_si(), option.mhz});
+  std::ranges::sort(sorted, [](const ClockOption& a, const ClockOption& b) {
+    return std::tuple(a.time, a.energy, a.mhz) < std::tuple(b.time, b.energy, b.mhz);
+  });
+  ClockOptions efficient;
+  for (const auto& option : sorted)
+    if (efficient.empty() || option.energy < efficient.back().energy) efficient.push_back(option);
+  return efficient;
+}
+
+std::vector<Cost> convex_options(const ClockOptions& options) {
+  std::vector<Cost> hull;
+  for (const auto& option : options) {
+    const Cost next{Seconds(option.time), Joules(option.energy)};
+    while (hull.size() >= 2 &&
+           slope(hull.back(), next) >= slope(hull[hull.size() - 2], hull.back()))
+      hull.pop_back();
+    hull.push_back(next);
+  }
+  return hull;
+}
+
+ClockPlanner::ClockPlanner(const std::vector<PipelineInstruction>& instructions,
+                           std::vector<ClockOptions> by_kind)
+    : instructions_(instructions),
+      by_kind_(std::move(by_kind)),
+      end_(instructions.size() + 1, 0.0),
+      start_(instructions.size() + 1, 0.0) {
+  const auto none = static_cast<std::uint32_t>(size());
+  for (auto& instruction : instructions_) {
+    for (auto* neighbour : {&instruction.before_on_stage, &instruction.before_in_data,
+                            &instruction.after_on_stage, &instruction.after_in_data})
+      if (*neighbour == kNoInstruction) *neighbour = none;
+  }
+}
+
+double ClockPlanner::makespan(const ClockPlan& plan) {
+  double last = 0.0;
+  for (std::size_t i = 0; i < size(); ++i) {
+    end_[i] = ready(i) + options(i)[plan[i]].time;
+    last = std::max(last, end_[i]);
+  }
+  return last;
+}
+
+double ClockPlanner::energy(const ClockPlan& plan) const {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < size(); ++i) sum += options(i)[plan[i]].energy;
+  return sum;
+}
+
+ClockPlan ClockPlanner::rounded_forward(std::span<const double> end) {
+  ClockPlan plan(size());
+  for (std::size_t i = 0; i < size(); ++i) {
+    const double begin = ready(i);
+    plan[i] = slowest_within(options(i), end[i] * (1.0 + kRounding) - begin);
+    end_[i] = begin + options(i)[plan[i]].time;
+  }
+  return plan;
+}
+
+ClockPlan ClockPlanner::rounded_backward(std::span<const double> start, double deadline) {
+  ClockPlan plan(size());
+  start_[size()] = deadline;
+  const double tolerance = deadline * kRounding;
+  for (auto i = size(); i-- > 0;) {
+    const double finish = due(i);
+    plan[i] = slowest_within(options(i), finish - start[i] + tolerance);
+    start_[i] = finish - options(i)[plan[i]].time;
+  }
+  return plan;
+}
+
+void ClockPlanner::spend_slack(ClockPlan& plan, double deadline) {
+  deadline *= 1.0 + kRounding;
+  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+    const bool slowed =
+        sweep % 2 == 0 ? slow_backward(plan, deadline) : slow_forward(plan, deadline);
+    if (!slowed) break;
+  }
+}
+
+bool ClockPlanner::slow_forward(ClockPlan& plan, double deadline) {
+  start_[size()] = deadline;
+  for (auto i = size(); i-- > 0;) start_[i] = due(i) - options(i)[plan[i]].time;
+  bool slowed = false;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const double begin = ready(i);
+    const auto slower = slowest_within(options(i), due(i) - begin, plan[i]);
+    slowed |= slower != plan[i];
+    plan[i] = slower;
+    end_[i] = begin + options(i)[slower].time;
+  }
+  return slowed;
+}
+
+bool ClockPlanner::slow_backward(ClockPlan& plan, double deadline) {
+  (void)makespan(plan);  // sets end_
+  start_[size()] = deadline;
+  bool slowed = false;
+  for (auto i = size(); i-- > 0;) {
+    const double finish = due(i);
+    const auto slower = slowest_within(options(i), finish - ready(i), plan[i]);
+    slowed |= slower != plan[i];
+    plan[i] = slower;
+    start_[i] = finish - options(i)[slower].time;
+  }
+  return slowed;
+}
+
+}  // namespace negawatt::plan

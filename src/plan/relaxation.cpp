@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/relaxation.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "plan/compensated_sum.hpp"
+#include "plan/hull.hpp"
+
+namespace negawatt::plan {
+
+HullWalk hull_walk(const ChoiceProblem& problem) {
+  HullWalk walk;
+  walk.fastest.reserve(problem.items());
+  for (std::uint32_t i = 0; i < problem.items(); ++i) {
+    const auto options = problem.options(i);
+    const auto hull = hull_options(options);
+    walk.fastest.push_back(hull.front());
+    for (std::size_t k = 1; k < hull.size(); ++k) {
+      walk.steps.push_back({saving_rate(options[hull[k - 1]], options[hull[k]]), i, hull[k]});
+    }
+  }
+  // Stable: within an item the hull's own order stays, even where rounding makes rates equal.
+  std::stable_sort(walk.steps.begin(), walk.steps.end(),
+                   [](const HullStep& a, const HullStep& b) { return a.rate > b.rate; });
+  return walk;
+}
+
+std::vector<Cost> convex_frontier(const ChoiceProblem& problem) {
+  const HullWalk walk = hull_walk(problem);
+  auto current = walk.fastest;
+  std::vector<Cost> vertices = {total_of(problem, current)};
+  CompensatedSum time;
+  CompensatedSum energy;
+  time.add(vertices[0].time.in_si());
+  energy.add(vertices[0].energy.in_si());
+  for (std::size_t k = 0; k < walk.steps.size(); ++k) {
+    const HullStep& step = walk.steps[k];
+    const auto options = problem.options(step.item);
+    const Cost change = options[step.to] - options[current[step.item]];
+    current[step.item] = step.to;
+    time.add(change.time.in_si());
+    energy.add(change.energy.in_si());
+    const bool is_vertex = k + 1 == walk.steps.size() || walk.steps[k + 1].rate < step.rate;
+    if (is_vertex) vertices.push_back({Seconds(time.value()), Joules(energy.value())});
+  }
+  return vertices;
+}
+
+Choice least_energy_delay(const ChoiceProblem& problem, int exponent) {
+  NW_ASSERT(exponent >= 0);
+  const HullWalk walk = hull_walk(problem);
+  auto current = walk.fastest;
+  Cost total = total_of(problem, current);
+  const auto product = [&] {
+    return total.energy.in_si() * std::pow(total.time.in_si(), exponent);
+  };
+  double least = product();
+  std::size_t steps_to_least = 0;
+  for (std::size_t k = 0; k < walk.steps.size(); ++k) {
+    const HullStep& step = walk.steps[k];
+    const auto options = problem.options(step.item);
+    total += options[step.to] - options[current[step.item]];
+    current[step.item] = step.to;
+    // Of equal products the later one uses less energy.
+    if (product() <= least) {
+      least = product();
+      steps_to_least = k + 1;
+    }
+  }
+  Choice choice{.option = walk.fastest};
+  for (std::size_t k = 0; k < steps_to_least; ++k) {
+    choice.option[walk.steps[k].item] = walk.steps[k].to;
+  }
+  choice.total = total_of(problem, choice.option);
+  choice.lower_bound = choice.total.energy;
+  return choice;
+}
+
+}  // namespace negawatt::plan
