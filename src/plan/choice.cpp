@@ -5,9 +5,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <span>
 
+#include "core/result.hpp"
+#include "core/units.hpp"
 #include "plan/compensated_sum.hpp"
+#include "plan/cost.hpp"
 
 namespace negawatt::plan {
 namespace {

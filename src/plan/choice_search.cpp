@@ -3,8 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <utility>
+#include <vector>
 
+#include "plan/choice.hpp"
+#include "plan/choice_core.hpp"
 #include "plan/choice_front.hpp"
 
 namespace negawatt::plan {
@@ -21,7 +27,7 @@ struct BestPair {
 
 class CoreSearch {
  public:
-  CoreSearch(const Core& core, const RelaxedChoice& relaxed, double gap, std::size_t state_limit)
+  CoreSearch(const Core& core, const RelaxedChoice& relaxed, double gap, SearchLimits limits)
       : core_(core),
         price_(relaxed.price),
         slack_(relaxed.slack),
@@ -29,7 +35,7 @@ class CoreSearch {
         // happen once per item to the best choice.
         prune_tolerance_(relaxed.tolerance / 2),
         merge_tolerance_(relaxed.tolerance / (4.0 * static_cast<double>(core.items.size() + 1))),
-        state_limit_(std::min<std::size_t>(state_limit, kNoMove)),  // a node has 32 bits
+        state_limit_(std::min<std::size_t>(limits.states, kNoMove)),  // a node has 32 bits
         gap_(gap) {}
 
   SearchResult run() {
@@ -100,7 +106,7 @@ class CoreSearch {
   /// Makes one front of the runs so far; between runs only when they have become many.
   void compact() {
     merge_runs(grown_, std::move(runs_));
-    keep_undominated(grown_, price_, merge_tolerance_);
+    keep_undominated(grown_, {.price = price_, .tolerance = merge_tolerance_});
     runs_ = {0};
     compact_at_ = std::max(kCompactAtLeast, 2 * grown_.size());
   }
@@ -127,13 +133,15 @@ class CoreSearch {
     return moves;
   }
 
+  // Constant after construction.
   const Core& core_;
-  const double price_;
-  const double slack_;
-  const double prune_tolerance_;
-  const double merge_tolerance_;
-  const std::size_t state_limit_;
+  double price_;
+  double slack_;
+  double prune_tolerance_;
+  double merge_tolerance_;
+  std::size_t state_limit_;
 
+  // How far the search is.
   double gap_;
   double open_bound_ = 0.0;  // no unfinished choice has a smaller gap
   bool gave_up_ = false;
@@ -150,7 +158,7 @@ class CoreSearch {
 
 SearchResult search_core(const Core& core, const RelaxedChoice& relaxed, double gap,
                          SearchLimits limits) {
-  return CoreSearch(core, relaxed, gap, limits.states).run();
+  return CoreSearch(core, relaxed, gap, limits).run();
 }
 
 }  // namespace negawatt::plan

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
+#include "core/result.hpp"
+#include "core/units.hpp"
 #include "plan/choice.hpp"
 #include "plan/choice_core.hpp"
 #include "plan/choice_search.hpp"
