@@ -76,7 +76,7 @@ TEST(PlanJson, WhatIsUnknownIsAbsent) {
   Sample sample;
   sample.plan.best_static.reset();
   sample.plan.budget.reset();
-  sample.plan.local = {};
+  sample.plan.local.reset();
   sample.table.evidence = {};
   const auto text = plan_json(sample.report());
   const auto object = json::parse(text);
