@@ -42,6 +42,7 @@ struct Choice {
   Cost total;
   Joules lower_bound;  ///< no choice that keeps the same budget uses less energy
   Watts price;         ///< energy that one more second of budget would save; 0 when it is not short
+  std::size_t states = 0;  ///< partial choices that the exact search looked at
 };
 
 /// Total of a choice (one option index per item), to the last digits in any order of the items.

@@ -84,8 +84,8 @@ TEST(LeastEnergyWithin, SaysHowMuchTimeIsNeededAtLeast) {
 }
 
 TEST(LeastEnergyWithin, EqualsBruteForceOnTinyInstances) {
-  for (const auto kind : {InstanceKind::gpu, InstanceKind::random, InstanceKind::correlated,
-                          InstanceKind::integral}) {
+  for (const auto kind : {InstanceKind::gpu, InstanceKind::random,
+                          InstanceKind::strongly_correlated, InstanceKind::integral}) {
     for (std::uint64_t seed = 0; seed < 60; ++seed) {
       Dice dice(seed);
       ChoiceProblem problem;
