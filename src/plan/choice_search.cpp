@@ -10,6 +10,8 @@
 namespace negawatt::plan {
 namespace {
 
+constexpr std::size_t kCompactAtLeast = 1U << 20U;  // 24 MB of partial choices
+
 /// The best choice so far: a partial choice with its pending move, and its partner.
 struct BestPair {
   std::uint32_t node = 0;
@@ -54,26 +56,23 @@ class CoreSearch {
     Front& front = fronts_[first_is_smaller ? 0 : 1];
     CompletionBound completion(fronts_[first_is_smaller ? 1 : 0], core_.rest[k + 1], price_);
 
-    std::vector<std::size_t> runs = {0};
-    grown_.clear();
     double least = add_run(front, kNoMove, completion);
     for (const Move& move : moves) {
       if (move.reduced >= worthwhile()) continue;
-      if (grown_.size() > runs.back()) runs.push_back(grown_.size());
       least = std::min(least, add_run(front, index_of(move), completion));
-      if (states_ + grown_.size() > state_limit_) {
+      if (states_ > state_limit_) {
         gave_up_ = true;
         return false;
       }
+      if (grown_.size() > compact_at_) compact();
     }
-    states_ += grown_.size();
     open_bound_ = std::max(open_bound_, std::min(least, gap_));
-    if (grown_.empty()) return false;
-    merge_runs(grown_, std::move(runs));
-    keep_undominated(grown_, price_, merge_tolerance_);
+    compact();
     history_.record(grown_);
     front.swap(grown_);
-    return true;
+    grown_.clear();
+    runs_.clear();
+    return !front.empty();
   }
 
   /// Appends `front` moved by `move` to grown_, without what cannot lead to a better choice.
@@ -82,6 +81,7 @@ class CoreSearch {
     const double reduced = move == kNoMove ? 0.0 : core_.moves[move].reduced;
     double least = std::numeric_limits<double>::infinity();
     completion.rewind();
+    runs_.push_back(grown_.size());
     for (const Partial& partial : front) {
       const Partial moved{partial.time + time, partial.reduced + reduced, partial.node, move};
       if (moved.reduced >= worthwhile()) continue;
@@ -91,7 +91,16 @@ class CoreSearch {
       grown_.push_back(moved);
       if (const Partial* partner = completion.partner()) pair_up(moved, *partner);
     }
+    states_ += grown_.size() - runs_.back();
     return least;
+  }
+
+  /// Makes one front of the runs so far; between runs only when they have become many.
+  void compact() {
+    merge_runs(grown_, std::move(runs_));
+    keep_undominated(grown_, price_, merge_tolerance_);
+    runs_ = {0};
+    compact_at_ = std::max(kCompactAtLeast, 2 * grown_.size());
   }
 
   /// Completes `partial` with the slowest partner that fits: it uses the least energy.
@@ -129,7 +138,9 @@ class CoreSearch {
   std::size_t states_ = 0;
   BestPair best_;
   std::array<Front, 2> fronts_ = {Front{Partial{}}, Front{Partial{}}};
-  Front grown_;
+  Front grown_;                    // the next front, in runs of rising time
+  std::vector<std::size_t> runs_;  // where they start
+  std::size_t compact_at_ = kCompactAtLeast;
   MoveHistory history_;
 };
 

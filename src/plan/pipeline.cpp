@@ -98,7 +98,7 @@ Result<PipelinePlan> pipeline_baseline(const PipelineProblem& problem) {
   for (auto& choice : plan.instructions)
     choice.mhz = problem.profile.stages[choice.stage].of(choice.pass).back().mhz;
   plan.total = scored(problem, plan.instructions);
-  plan.lower_bound = bound_at(search.walk(), plan.total.time);
+  plan.lower_bound = bound_at(search.bound(), plan.total.time);
   return plan;
 }
 
@@ -106,7 +106,7 @@ Result<PipelineFrontier> pipeline_frontier(const PipelineProblem& problem) {
   NW_CHECK(validate(problem));
   PipelineSearch search(problem);
   PipelineFrontier frontier;
-  frontier.bound_corners_ = search.walk();
+  frontier.bound_corners_ = search.round_along_bound();
   search.mix_neighbours();
   frontier.instructions_ = search.instructions();
   frontier.options_ = search.options();
@@ -131,8 +131,7 @@ Result<PipelinePlan> pipeline_plan(const PipelineProblem& problem, Seconds deadl
     return failure(Code::invalid,
                    fmt::format("deadline is {} s, expected a number of seconds", deadline.in_si()));
   PipelineSearch search(problem);
-  search.also_at(deadline);
-  const auto corners = search.walk();
+  const auto corners = search.round_along_bound(deadline);
   const auto fastest = search.plans().front().total.time;
   if (deadline * (1.0 + kBudgetTolerance) < fastest)
     return failure(Code::infeasible,

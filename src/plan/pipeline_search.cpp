@@ -2,7 +2,7 @@
 #include "plan/pipeline_search.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -12,12 +12,16 @@
 namespace negawatt::plan {
 namespace {
 
-// Where ideal plans are rounded on a segment between two corners, as a share of its length.
-constexpr std::array<double, 2> kRoundedAt = {0.0, 0.5};
-// Mixtures tried between two neighbouring plans.
-constexpr std::uint32_t kMostMixtures = 24;
-// Instructions visited while polishing one plan; takes about 50 ms.
-constexpr std::size_t kPolishingVisits = 8'000'000;
+// Segments of the bound on which energy rises by more than this share are rounded in parts.
+constexpr double kRoundingResolution = 2e-4;
+// Neighbouring plans that differ by more energy than this share get mixtures between them.
+constexpr double kEnergyResolution = 2e-4;
+// Polishing one deadline: so many plans to start from, trials that speed up one instruction by up
+// to so many clocks, and a budget of instructions visited (about 50 ms).
+constexpr std::ptrdiff_t kPolishedPlans = 4;
+constexpr std::uint16_t kMostFaster = 2;
+constexpr std::size_t kVisitsPerTrial = 6;
+constexpr std::size_t kPolishingVisits = 16'000'000;
 
 std::vector<ClockOptions> options_by_kind(const PipelineProblem& problem) {
   std::vector<ClockOptions> by_kind;
@@ -48,6 +52,7 @@ PipelineSearch::PipelineSearch(const PipelineProblem& problem)
       options_(options_by_kind(problem)),
       events_(pipeline_events(instructions_)),
       planner_(instructions_, options_),
+      stages_(static_cast<std::uint32_t>(problem.profile.stages.size())),
       microbatches_(problem.microbatches),
       blocking_(static_cast<double>(problem.profile.stages.size()) * problem.blocking.in_si()),
       times_(events_.count),
@@ -68,26 +73,39 @@ Project PipelineSearch::project() const {
   return project;
 }
 
-std::vector<Cost> PipelineSearch::walk() {
-  TimeCostWalk walk(project());
-  while (!walk.at_end() && walk.bound().price.in_si() < blocking_) walk.advance();
-  std::vector<Cost> corners;
-  const auto add_corner = [&](Seconds duration, const BoundLine& line) {
-    corners.push_back({duration, line.at(duration) + Watts(blocking_) * duration});
+template <class OnSegment>
+std::vector<Cost> PipelineSearch::corners_of(TimeCostWalk& walk, OnSegment on_segment) const {
+  const auto corner = [&](Seconds duration, const BoundLine& line) {
+    return Cost{duration, line.at(duration) + Watts(blocking_) * duration};
   };
+  while (!walk.at_end() && walk.bound().price.in_si() < blocking_) walk.advance();
   auto line = walk.bound();
-  add_corner(walk.longest(), line);
+  std::vector<Cost> corners = {corner(walk.longest(), line)};
   for (; !walk.at_end(); walk.advance()) {
     line = walk.bound();
-    for (const double share : kRoundedAt)
-      round_at(walk, walk.longest() - share * (walk.longest() - walk.shortest()));
-    if (extra_deadline_ < walk.longest() && extra_deadline_ > walk.shortest())
-      round_at(walk, extra_deadline_);
-    add_corner(walk.shortest(), line);
+    corners.push_back(corner(walk.shortest(), line));
+    on_segment(corners.back().energy / corners[corners.size() - 2].energy - 1.0);
   }
+  std::ranges::reverse(corners);
+  return corners;
+}
+
+std::vector<Cost> PipelineSearch::bound() const {
+  TimeCostWalk walk(project());
+  return corners_of(walk, [](double) {});
+}
+
+std::vector<Cost> PipelineSearch::round_along_bound(std::optional<Seconds> deadline) {
+  TimeCostWalk walk(project());
+  auto corners = corners_of(walk, [&](double rise) {
+    const double parts = std::max(1.0, std::ceil(rise / kRoundingResolution));
+    for (double part = 0.0; part < parts; part += 1.0)
+      round_at(walk, walk.longest() - part / parts * (walk.longest() - walk.shortest()));
+    if (deadline && *deadline < walk.longest() && *deadline > walk.shortest())
+      round_at(walk, *deadline);
+  });
   round_at(walk, walk.shortest());
   keep_efficient(plans_);
-  std::ranges::reverse(corners);
   return corners;
 }
 
@@ -140,15 +158,20 @@ std::vector<std::size_t> PipelineSearch::hull_of_plans() const {
   return hull;
 }
 
+/// The first part of the iteration as in one plan and the rest as in the other. Parts are counted
+/// in microbatches and stages, so that a mixture costs about a share of each.
 void PipelineSearch::mix(const RealPlan& faster, const RealPlan& slower) {
-  const auto mixtures = std::min(kMostMixtures, microbatches_ - 1);
+  const auto parts = microbatches_ * stages_;
+  const double gap = faster.total.energy / slower.total.energy - 1.0;
+  const auto mixtures = std::min(static_cast<std::uint32_t>(gap / kEnergyResolution), parts - 1);
   for (std::uint32_t k = 1; k <= mixtures; ++k) {
-    const auto until =
-        static_cast<std::uint32_t>(std::uint64_t{k} * microbatches_ / (mixtures + 1));
+    const auto until = static_cast<std::uint32_t>(std::uint64_t{k} * parts / (mixtures + 1));
     for (const bool fast_first : {false, true}) {
       auto clocks = slower.clocks;
-      for (std::size_t i = 0; i < clocks.size(); ++i)
-        if ((instructions_[i].microbatch < until) == fast_first) clocks[i] = faster.clocks[i];
+      for (std::size_t i = 0; i < clocks.size(); ++i) {
+        const auto part = instructions_[i].microbatch * stages_ + instructions_[i].stage;
+        if ((part < until) == fast_first) clocks[i] = faster.clocks[i];
+      }
       planner_.spend_slack(clocks, planner_.makespan(clocks));
       auto plan = priced(std::move(clocks));
       // What lies outside is another pair's business: so a pair can be mixed by itself.
@@ -181,29 +204,41 @@ RealPlan PipelineSearch::polished(Seconds deadline) {
       plans_, [&](const RealPlan& plan) { return plan.total.time <= limit; });
   NW_ASSERT(above != plans_.begin());
   auto best = *std::prev(above);
-  auto spent = best.clocks;
-  planner_.spend_slack(spent, deadline.in_si());
-  if (auto plan = priced(std::move(spent)); plan.total.energy < best.total.energy)
-    best = std::move(plan);
+  // Plans that are a little faster have more slack to spend, so the best start is not the last.
+  const auto starts = std::min(kPolishedPlans, std::distance(plans_.begin(), above));
+  auto visits = kPolishingVisits;
+  for (auto start = above - starts; start != above; ++start) {
+    auto plan = *start;
+    auto share = visits / static_cast<std::size_t>(above - start);
+    visits -= share;
+    polish(plan, deadline, share);
+    visits += share;
+    if (plan.total.energy < best.total.energy) best = std::move(plan);
+  }
+  return best;
+}
 
-  std::size_t visits = 0;
+void PipelineSearch::polish(RealPlan& plan, Seconds deadline, std::size_t& visits) {
+  const auto try_instead = [&](ClockPlan clocks) {
+    planner_.spend_slack(clocks, deadline.in_si());
+    visits -= std::min(visits, kVisitsPerTrial * clocks.size());
+    auto candidate = priced(std::move(clocks));
+    if (candidate.total.energy >= plan.total.energy) return false;
+    plan = std::move(candidate);
+    return true;
+  };
+  try_instead(plan.clocks);
   bool improved = true;
-  while (improved && visits < kPolishingVisits) {
+  while (improved && visits > 0) {
     improved = false;
-    for (std::size_t i = 0; i < instructions_.size() && visits < kPolishingVisits; ++i) {
-      for (std::uint16_t faster = 1; faster <= 2 && faster <= best.clocks[i]; ++faster) {
-        auto clocks = best.clocks;
+    for (std::size_t i = 0; i < instructions_.size() && visits > 0; ++i) {
+      for (std::uint16_t faster = 1; faster <= kMostFaster && faster <= plan.clocks[i]; ++faster) {
+        auto clocks = plan.clocks;
         clocks[i] = static_cast<std::uint16_t>(clocks[i] - faster);
-        planner_.spend_slack(clocks, deadline.in_si());
-        visits += 4 * clocks.size();
-        auto plan = priced(std::move(clocks));
-        if (plan.total.energy >= best.total.energy) continue;
-        best = std::move(plan);
-        improved = true;
+        improved |= try_instead(std::move(clocks));
       }
     }
   }
-  return best;
 }
 
 }  // namespace negawatt::plan

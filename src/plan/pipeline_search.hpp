@@ -6,7 +6,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/units.hpp"
@@ -36,11 +37,14 @@ class PipelineSearch {
   }
   [[nodiscard]] const std::vector<ClockOptions>& options() const { return options_; }
 
-  /// Walks from the slowest useful duration to the shortest, collects the corners of the bound
-  /// (fastest first) and rounds the ideal plans at and between them.
-  std::vector<Cost> walk();
-  /// Also rounds the ideal plan at this duration while walking.
-  void also_at(Seconds deadline) { extra_deadline_ = deadline; }
+  /// The pipeline as a project with convex options.
+  [[nodiscard]] Project project() const;
+
+  /// Corners of the lower bound, fastest first, from the shortest duration to the slowest that is
+  /// of any use: there, one more second of waiting costs what it saves.
+  [[nodiscard]] std::vector<Cost> bound() const;
+  /// The same, and rounds the ideal plans at and between the corners, and at the deadline.
+  std::vector<Cost> round_along_bound(std::optional<Seconds> deadline = std::nullopt);
 
   /// The plans found so far, efficient ones only, fastest first.
   [[nodiscard]] const std::vector<RealPlan>& plans() const { return plans_; }
@@ -54,10 +58,14 @@ class PipelineSearch {
   [[nodiscard]] RealPlan polished(Seconds deadline);
 
  private:
-  [[nodiscard]] Project project() const;
+  /// Calls on_segment(relative rise of the energy) while `walk` stands on each useful segment.
+  template <class OnSegment>
+  std::vector<Cost> corners_of(TimeCostWalk& walk, OnSegment on_segment) const;
   [[nodiscard]] RealPlan priced(ClockPlan clocks);
   void round_at(const TimeCostWalk& walk, Seconds duration);
   void round_times(Seconds duration);
+  /// Local search from one plan; stops when no trial helps or `visits` is used up.
+  void polish(RealPlan& plan, Seconds deadline, std::size_t& visits);
   [[nodiscard]] std::vector<std::size_t> hull_of_plans() const;
   void mix(const RealPlan& faster, const RealPlan& slower);
 
@@ -65,9 +73,9 @@ class PipelineSearch {
   std::vector<ClockOptions> options_;  // by kind
   PipelineEvents events_;
   ClockPlanner planner_;
+  std::uint32_t stages_ = 0;
   std::uint32_t microbatches_ = 0;
   double blocking_ = 0.0;  // W, of all stages together
-  Seconds extra_deadline_{-1.0};
   std::vector<RealPlan> plans_;
 
   // scratch

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/wording.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+
+namespace negawatt::report {
+namespace {
+
+// Changes are printed with two decimals; below half of the last one, nothing has changed.
+constexpr double kShownChange = 0.005;
+// Costs are sums of doubles: a relative gap of this size is rounding.
+constexpr double kRoundingGapPct = 1e-7;
+
+struct Prefix {
+  int exponent;
+  std::string_view text;
+};
+constexpr std::array<Prefix, 7> kPrefixes = {
+    {{9, "G"}, {6, "M"}, {3, "k"}, {0, ""}, {-3, "m"}, {-6, "u"}, {-9, "n"}}};
+
+/// Decimal exponent of `value` after rounding to `digits` digits: 9.996 rounds to 10.0, so 1.
+int rounded_exponent(double value, int digits) {
+  const auto text = fmt::format("{:.{}e}", value, digits - 1);
+  return std::atoi(text.c_str() + text.find('e') + 1);
+}
+
+std::string with_prefix(double value, std::string_view unit, int digits) {
+  if (value == 0.0) return fmt::format("0 {}", unit);
+  const int exponent = rounded_exponent(value, digits);
+  const Prefix* prefix = &kPrefixes.back();
+  for (const auto& candidate : kPrefixes) {
+    if (exponent < candidate.exponent) continue;
+    prefix = &candidate;
+    break;
+  }
+  return fmt::format("{} {}{}", significant(value / std::pow(10.0, prefix->exponent), digits),
+                     prefix->text, unit);
+}
+
+std::string time_clause(double percent) {
+  if (std::abs(percent) < kShownChange) return "in the same time";
+  return fmt::format("and {} {} % {}", percent > 0 ? "takes" : "is", significant(std::abs(percent)),
+                     percent > 0 ? "longer" : "faster");
+}
+
+}  // namespace
+
+std::string significant(double value, int digits) {
+  if (value == 0.0) return "0";
+  const int decimals = std::max(0, digits - 1 - rounded_exponent(value, digits));
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string quantity(Seconds value, int digits) { return with_prefix(value.in_si(), "s", digits); }
+std::string quantity(Joules value, int digits) { return with_prefix(value.in_si(), "J", digits); }
+std::string quantity(Watts value, int digits) { return with_prefix(value.in_si(), "W", digits); }
+
+std::string change(double percent) {
+  if (std::abs(percent) < kShownChange) percent = 0.0;
+  // Five digits are enough for a change by a factor of 10 and more.
+  return fmt::format("{:+.{}f} %", percent, std::abs(percent) < 999.995 ? 2 : 0);
+}
+
+std::string counted(std::uint64_t count, std::string_view noun) {
+  auto digits = std::to_string(count);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<std::size_t>(at), ",");
+  if (noun.empty()) return digits;
+  return fmt::format("{} {}{}", digits, noun, count == 1 ? "" : "s");
+}
+
+std::string clock_name(trace::Clock clock) {
+  return clock.is_automatic() ? "auto" : fmt::format("{} MHz", clock.mhz());
+}
+
+std::string clocks_name(trace::ClockPair clocks) {
+  return fmt::format("core {}, memory {}", clock_name(clocks.core), clock_name(clocks.memory));
+}
+
+bool is_driver_default(trace::ClockPair clocks) { return clocks == trace::ClockPair{}; }
+
+std::string baseline_name(const plan::ClockPlan& plan) {
+  const auto clocks = plan.baseline_clocks;
+  return is_driver_default(clocks) ? "the driver's default clocks"
+                                   : fmt::format("the baseline ({})", clocks_name(clocks));
+}
+
+std::string headline(const plan::ClockPlan& plan) {
+  const double energy = change_pct(plan.baseline.energy, plan.total.energy);
+  const double time = change_pct(plan.baseline.time, plan.total.time);
+  const auto against = baseline_name(plan);
+  if (std::abs(energy) >= kShownChange)
+    return fmt::format("This plan uses {} % {} energy than {}, {}.", significant(std::abs(energy)),
+                       energy < 0 ? "less" : "more", against, time_clause(time));
+  if (std::abs(time) >= kShownChange)
+    return fmt::format("This plan uses as much energy as {}, {}.", against, time_clause(time));
+  const bool is_proven =
+      plan::gap_pct(plan.total.energy, plan.bound) < kShownChange && plan.budget.has_value();
+  return fmt::format(
+      "Nothing to gain here: {} of this table within the time allowed uses less "
+      "energy than {}.",
+      is_proven ? "no choice of clocks" : "no choice found", against);
+}
+
+std::string against_static(const plan::ClockPlan& plan) {
+  if (!plan.best_static || plan.best_static->clocks == plan.baseline_clocks) return {};
+  const double energy = change_pct(plan.best_static->total.energy, plan.total.energy);
+  const auto clocks = clocks_name(plan.best_static->clocks);
+  if (std::abs(energy) < kShownChange)
+    return fmt::format("One fixed setting ({}) does as well.", clocks);
+  return fmt::format("That is {} % {} energy than the best single fixed setting ({}).",
+                     significant(std::abs(energy)), energy < 0 ? "less" : "more", clocks);
+}
+
+std::string task(const plan::PlanRequest& request) {
+  using plan::Objective;
+  std::string goal;
+  switch (request.objective) {
+    case Objective::waste:
+      goal = fmt::format("least energy with at most {} time", change(100.0 * request.slowdown));
+      break;
+    case Objective::edp:
+      goal = "least energy x time";
+      break;
+    case Objective::ed2p:
+      goal = "least energy x time^2";
+      break;
+    case Objective::energy:
+      goal = "least energy at any time";
+      break;
+    case Objective::weighted:
+      goal = fmt::format("least {} x joules + {} x seconds", significant(request.lambda),
+                         significant(1.0 - request.lambda));
+      break;
+  }
+  const bool by_itself = request.scope == plan::Scope::local;
+  return fmt::format("{}{}, {}", goal, by_itself ? " for every kernel by itself" : "",
+                     word(request.granularity));
+}
+
+bool changes_are_free(const plan::ClockPlan& plan) {
+  return plan.switches > 0 && plan.request.granularity != plan::Granularity::schedule;
+}
+
+std::string proof(const plan::ClockPlan& plan) {
+  const double gap = plan::gap_pct(plan.total.energy, plan.bound);
+  if (gap < kRoundingGapPct) return "proven optimal";
+  return fmt::format("at most {} % above the optimum", significant(gap, 2));
+}
+
+std::string_view word(plan::Granularity granularity) {
+  switch (granularity) {
+    case plan::Granularity::one_pair:
+      return "one pair for all kernels";
+    case plan::Granularity::group:
+      return "one pair per group";
+    case plan::Granularity::kernel:
+      return "one pair per kernel";
+    case plan::Granularity::schedule:
+      return "a schedule of clock segments";
+  }
+  return {};
+}
+
+std::string_view word(plan::Scope scope) {
+  return scope == plan::Scope::global ? "global" : "local";
+}
+
+std::string_view word(plan::Objective objective) {
+  switch (objective) {
+    case plan::Objective::waste:
+      return "waste";
+    case plan::Objective::edp:
+      return "edp";
+    case plan::Objective::ed2p:
+      return "ed2p";
+    case plan::Objective::energy:
+      return "energy";
+    case plan::Objective::weighted:
+      return "weighted";
+  }
+  return {};
+}
+
+std::string_view word(plan::Reason reason) {
+  switch (reason) {
+    case plan::Reason::only_pair:
+      return "only-pair";
+    case plan::Reason::least_energy:
+      return "least-energy";
+    case plan::Reason::budget_bound:
+      return "budget-bound";
+    case plan::Reason::shared:
+      return "shared";
+  }
+  return {};
+}
+
+std::string_view reason_in_words(plan::Reason reason) {
+  switch (reason) {
+    case plan::Reason::only_pair:
+      return "measured at this pair only";
+    case plan::Reason::least_energy:
+      return "no pair uses less energy";
+    case plan::Reason::budget_bound:
+      return "a lower-energy pair costs more time than it is worth";
+    case plan::Reason::shared:
+      return "shares its pair with other kernels";
+  }
+  return {};
+}
+
+}  // namespace negawatt::report
