@@ -31,6 +31,7 @@ accepts() {  # ROOM FILE TEXT
 accepts plan src/plan/a.cpp '#include "plan/a.hpp"\n#include "core/units.hpp"\n#include <vector>'
 accepts plan src/plan/a.hpp '#include <fmt/core.h>\n#include <tl/expected.hpp>\n#include <cmath>'
 accepts plan src/plan/a.cpp '#include <fmt/ranges.h>\n#include <random>\nstd::mt19937_64 random(7);'
+accepts plan src/plan/a.cpp 'const Seconds time(a.time + b.time);'
 accepts plan src/plan/a_test.cpp '#include <gtest/gtest.h>\n#include "tests/shared_data.hpp"'
 accepts plan src/plan/a_test.cpp '#include <fstream>'
 accepts cli src/cli/a.cpp '#include <fstream>\n#include <iostream>'
@@ -65,6 +66,7 @@ for header in thread fstream iostream filesystem mutex future ctime; do
 done
 refuses plan src/plan/a.cpp 'auto start = std::chrono::steady_clock::now();' "src/plan/a.cpp:1: $pure"
 refuses plan src/plan/a.cpp 'using C = std::chrono::steady_clock;\nauto start = C::now();' "$pure"
+refuses plan src/plan/a.cpp 'auto start = time(nullptr);' "$pure"
 refuses plan src/plan/a.cpp 'std::random_device seed;' "$pure"
 refuses plan src/plan/a.cpp 'auto home = std::getenv("HOME");' "$pure"
 refuses plan src/plan/a.cpp 'fmt::print("x");' "$pure"

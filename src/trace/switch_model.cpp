@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "core/csv.hpp"
+#include "core/text.hpp"
 
 namespace negawatt::trace {
 namespace {
@@ -46,8 +47,7 @@ Result<std::optional<Clock>> read_target(const CsvReader& csv, std::size_t colum
   if (text == "auto") return Clock::automatic();
   const auto mhz = csv.whole(column, 1);
   if (mhz) return Clock::locked_mhz(*mhz);
-  return csv.error(
-      fmt::format("target_mhz is '{}', expected 'any', 'auto' or whole MHz", text.substr(0, 40)));
+  return csv.error_in(column, "'any', 'auto' or whole MHz");
 }
 
 Status add_row(const CsvReader& csv, std::optional<Clock> target, SwitchCost cost,
@@ -97,12 +97,12 @@ Result<SwitchModel> parse_switch_latencies(std::string_view text) {
     if (equals == std::string_view::npos || rows == known.end())
       return failure(Code::invalid,
                      fmt::format("switch latency '{}': expected core=SECONDS or memory=SECONDS",
-                                 part.substr(0, 40)));
+                                 printable(part)));
     const auto seconds = number_in(part.substr(equals + 1));
     if (!seconds || *seconds < 0.0)
       return failure(Code::invalid,
                      fmt::format("switch latency '{}': expected a number of seconds, 0 or more",
-                                 part.substr(0, 40)));
+                                 printable(part)));
     if (std::exchange(rows->has_any, true))
       return failure(Code::invalid, fmt::format("switch latency: {} is given twice", rows->name));
     rows->domain->any.latency = Seconds(*seconds);
@@ -125,9 +125,7 @@ Result<SwitchModel> parse_switch_model(std::string_view bytes, std::string_view 
     if (!more) break;
     is_empty = false;
     const auto rows = std::ranges::find(known, csv.field(column[0]), &DomainRows::name);
-    if (rows == known.end())
-      return csv.error(fmt::format("domain is '{}', expected core or memory",
-                                   csv.field(column[0]).substr(0, 40)));
+    if (rows == known.end()) return csv.error_in(column[0], "core or memory");
     NW_TRY(const auto target, read_target(csv, column[1]));
     NW_TRY(const double latency, read_not_negative(csv, column[2]));
     double energy = 0.0;
