@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <random>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,14 +17,16 @@
 namespace negawatt::testing {
 
 enum class InstanceKind : unsigned char {
-  gpu,         ///< time and power against two clocks, 0.5 % measurement noise
-  random,      ///< time and energy independent
-  correlated,  ///< energy falls with time by one rate for all, plus a constant: a subset sum
-  integral,    ///< small whole numbers with many ties
+  gpu,                  ///< time and power against two clocks, 0.5 % measurement noise
+  random,               ///< time and energy independent
+  weakly_correlated,    ///< energy falls with time by one rate for all, plus noise
+  strongly_correlated,  ///< the same without noise: a subset sum
+  integral,             ///< small whole numbers with many ties
 };
 
 [[nodiscard]] inline std::string_view name_of(InstanceKind kind) {
-  constexpr std::string_view kNames[] = {"gpu", "random", "correlated", "integral"};
+  constexpr std::string_view kNames[] = {"gpu", "random", "weakly_correlated",
+                                         "strongly_correlated", "integral"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -67,7 +70,11 @@ inline plan::Cost plain_option(Dice& dice, InstanceKind kind) {
   switch (kind) {
     case InstanceKind::random:
       return {Seconds(dice.between(0.01, 1.0)), Joules(dice.between(1.0, 100.0))};
-    case InstanceKind::correlated: {
+    case InstanceKind::weakly_correlated: {
+      const double seconds = dice.between(0.01, 1.0);
+      return {Seconds(seconds), Joules(200.0 - 100.0 * seconds + dice.between(-10.0, 10.0))};
+    }
+    case InstanceKind::strongly_correlated: {
       const double seconds = dice.between(0.01, 1.0);
       return {Seconds(seconds), Joules(200.0 - 100.0 * seconds)};
     }

@@ -4,45 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <functional>
-#include <limits>
-
-#include "tests/choice_instances.hpp"
+#include <vector>
 
 namespace negawatt::plan {
 namespace {
 
-using ::negawatt::testing::budget_between;
-using ::negawatt::testing::Dice;
-using ::negawatt::testing::InstanceKind;
-using ::negawatt::testing::item_options;
-using ::negawatt::testing::make_instance;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 Cost cost(double seconds, double joules) { return {Seconds(seconds), Joules(joules)}; }
-
-/// Calls `visit` with the total of every choice there is.
-void for_each_choice(const ChoiceProblem& problem, const std::function<void(Cost)>& visit) {
-  std::vector<std::uint32_t> option(problem.items(), 0);
-  for (;;) {
-    visit(total_of(problem, option));
-    std::size_t i = 0;
-    while (i < option.size() && ++option[i] == problem.options(i).size()) option[i++] = 0;
-    if (i == option.size()) return;
-  }
-}
-
-double brute_force_energy(const ChoiceProblem& problem, Seconds budget) {
-  double least = std::numeric_limits<double>::infinity();
-  for_each_choice(problem, [&](Cost total) {
-    if (total.time <= latest_within(budget, problem.items())) {
-      least = std::min(least, total.energy.in_si());
-    }
-  });
-  return least;
-}
 
 /// Two kernels with three options each, small enough to solve by hand.
 ChoiceProblem two_kernels() {
@@ -52,57 +21,77 @@ ChoiceProblem two_kernels() {
   return problem;
 }
 
-TEST(LeastEnergyWithin, SpendsTheBudgetWhereItSavesMost) {
-  const auto choice = least_energy_within(two_kernels(), Seconds(5));
-  ASSERT_TRUE(choice);
-  EXPECT_THAT(choice->option, ElementsAre(1, 2));
-  EXPECT_EQ(choice->total.energy, Joules(100));
-  EXPECT_EQ(choice->total.time, Seconds(5));
-  EXPECT_EQ(choice->lower_bound, Joules(100));
+TEST(ChoiceProblem, GivesBackItsOptions) {
+  const auto problem = two_kernels();
+  EXPECT_EQ(problem.items(), 2U);
+  EXPECT_EQ(problem.option_count(), 6U);
+  EXPECT_EQ(problem.options(1)[2].energy, Joules(40));
 }
 
-TEST(LeastEnergyWithin, PricesASecondAtTheNextStepOfTheHull) {
-  // After 1 -> 2 s of the first (40 W) the second's 1 -> 3 s is next: 40 J in 2 s.
-  const auto choice = least_energy_within(two_kernels(), Seconds(4));
+TEST(ChoiceProblemDeathTest, RefusesWhatNoMeasurementCanBe) {
+  ChoiceProblem problem;
+  EXPECT_DEATH(problem.add_item({}), "options.empty");
+  EXPECT_DEATH(problem.add_item(std::vector{cost(-1, 1)}), "time");
+  EXPECT_DEATH(problem.add_item(std::vector{cost(1, std::nan(""))}), "energy");
+}
+
+TEST(TotalOf, LosesNothingAmongManyItems) {
+  ChoiceProblem problem;
+  problem.add_item(std::vector{cost(1e16, 0)});
+  for (int i = 0; i < 1000; ++i) problem.add_item(std::vector{cost(1, 0.1)});
+  const auto total = total_of(problem, std::vector<std::uint32_t>(1001, 0));
+  EXPECT_EQ(total.time, Seconds(1e16 + 1000));
+  EXPECT_EQ(total.energy, Joules(100));
+}
+
+TEST(LatestWithin, AllowsForTheRoundingOfSums) {
+  // A plain sum of a million equal times, and of times in rising order, against the exact total.
+  constexpr std::size_t kItems = 1'000'000;
+  double plain = 0.0;
+  for (std::size_t i = 0; i < kItems; ++i) plain += 0.1;
+  EXPECT_GE(latest_within(Seconds(plain), kItems), Seconds(100'000));
+  EXPECT_LT(latest_within(Seconds(1), 46), Seconds(1 + kBudgetTolerance));
+}
+
+TEST(LeastEnergyEachWithin, KeepsEveryItemsOwnBudget) {
+  const std::vector budgets = {Seconds(2), Seconds(2.5)};
+  const auto choice = least_energy_each_within(two_kernels(), budgets);
   ASSERT_TRUE(choice);
+  EXPECT_THAT(choice->option, ElementsAre(1, 1));
   EXPECT_EQ(choice->total.energy, Joules(130));
-  EXPECT_EQ(choice->price, Watts(20));
+  EXPECT_EQ(choice->lower_bound, Joules(130));
 }
 
-TEST(LeastEnergyWithin, IsFreeOfTheBudgetWhenItIsLong) {
-  const auto choice = least_energy_within(two_kernels(), Seconds(100));
-  ASSERT_TRUE(choice);
-  EXPECT_EQ(choice->total.energy, Joules(90));
-  EXPECT_EQ(choice->price, Watts(0));
-}
-
-TEST(LeastEnergyWithin, SaysHowMuchTimeIsNeededAtLeast) {
-  const auto choice = least_energy_within(two_kernels(), Seconds(1.5));
+TEST(LeastEnergyEachWithin, NamesTheItemThatCannot) {
+  const std::vector budgets = {Seconds(2), Seconds(0.5)};
+  const auto choice = least_energy_each_within(two_kernels(), budgets);
   ASSERT_FALSE(choice);
   EXPECT_EQ(choice.error().code, Code::infeasible);
-  EXPECT_EQ(choice.error().message, "the fastest choice takes 2 s, more than the budget of 1.5 s");
+  EXPECT_EQ(choice.error().message, "item 1 takes at least 1 s, more than its budget of 0.5 s");
 }
 
-TEST(LeastEnergyWithin, EqualsBruteForceOnTinyInstances) {
-  for (const auto kind : {InstanceKind::gpu, InstanceKind::random, InstanceKind::correlated,
-                          InstanceKind::integral}) {
-    for (std::uint64_t seed = 0; seed < 60; ++seed) {
-      Dice dice(seed);
-      ChoiceProblem problem;
-      const auto items = 1 + dice.below(5);
-      for (std::uint32_t i = 0; i < items; ++i) {
-        problem.add_item(item_options(dice, kind, 1 + dice.below(5)));
-      }
-      const Seconds budget = budget_between(problem, dice.between(0.0, 1.05));
-      const auto choice = least_energy_within(problem, budget);
-      ASSERT_TRUE(choice) << choice.error().message;
-      const double expected = brute_force_energy(problem, budget);
-      EXPECT_NEAR(choice->total.energy.in_si(), expected, 1e-12 * (1 + std::abs(expected)))
-          << name_of(kind) << " seed " << seed;
-      EXPECT_LE(choice->total.time, latest_within(budget, items));
-      EXPECT_EQ(choice->lower_bound, choice->total.energy);
-    }
-  }
+TEST(LeastEnergyEachWithin, TakesTheFasterOfEqualEnergiesThenTheLowerIndex) {
+  ChoiceProblem problem;
+  problem.add_item(std::vector{cost(3, 5), cost(2, 5), cost(2, 5), cost(1, 9)});
+  EXPECT_THAT(least_energy_each_within(problem, std::vector{Seconds(9)})->option, ElementsAre(1));
+}
+
+TEST(LeastWeighted, WeighsJoulesAgainstSeconds) {
+  EXPECT_THAT(least_weighted(two_kernels(), 1, 0).option, ElementsAre(2, 2));
+  EXPECT_THAT(least_weighted(two_kernels(), 0, 1).option, ElementsAre(0, 0));
+  EXPECT_THAT(least_weighted(two_kernels(), 1, 25).option, ElementsAre(1, 0));
+}
+
+TEST(LeastWeighted, TakesTheLesserEnergyOfEqualSums) {
+  // 100 + 40 * 1 == 60 + 40 * 2, and 80 + 20 * 1 == 40 + 20 * 3.
+  EXPECT_EQ(least_weighted(two_kernels(), 1, 40).option[0], 1U);
+  EXPECT_EQ(least_weighted(two_kernels(), 1, 20).option[1], 2U);
+}
+
+TEST(LeastEnergyDelayEach, MinimisesTheProductOfEveryItem) {
+  // EDP: 100, 120, 200 and 80, 140, 120. Exponent 0 is least energy.
+  EXPECT_THAT(least_energy_delay_each(two_kernels(), 1).option, ElementsAre(0, 0));
+  EXPECT_THAT(least_energy_delay_each(two_kernels(), 0).option, ElementsAre(2, 2));
 }
 
 }  // namespace

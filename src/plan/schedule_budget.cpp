@@ -116,9 +116,10 @@ class BudgetSearch {
 
   KnownSchedule best_;  // least energy known within the budget
   std::vector<KnownSchedule> met_;
-  std::size_t spliced_ = 0;  // so many of them are in best_ already
-  Plane within_;             // of the dual, from within the budget
-  Plane over_;               // and from beyond it
+  std::size_t spliced_ = 0;      // so many of them are in best_ already
+  Plane within_;                 // of the dual, from within the budget
+  Plane over_;                   // and from beyond it
+  std::optional<Plane> frugal_;  // of least energy, where no constant pair exceeds the budget
   double bound_ = 0.0;
   double price_ = 0.0;
   double wrap_gap_ = 0.0;  // what it took to make the last relaxation's walk valid
@@ -159,15 +160,18 @@ Status BudgetSearch::find_schedule_within() {
                    "kernel was measured at");
   const double time = take(*fastest.assignment).time;
   if (keeps_budget(time)) return {};
-  return failure(Code::infeasible,
-                 fmt::format("schedule: the fastest schedule takes {:.6g} s, the budget is {:.6g} s",
-                             time, budget_));
+  return failure(
+      Code::infeasible,
+      fmt::format("schedule: the fastest schedule takes {:.6g} s, the budget is {:.6g} s", time,
+                  budget_));
 }
 
 void BudgetSearch::find_schedule_over() {
   const bool has_constant = std::ranges::any_of(
       constants_, [&](const auto& cost) { return cost && !keeps_budget(cost->time.in_si()); });
-  if (!has_constant || states_ <= kFewStates) minimise(0.0, Closing::quick);
+  if (has_constant) return;
+  const auto found = minimise(0.0, Closing::quick);
+  frugal_ = {found.bound_time, found.bound};
 }
 
 void BudgetSearch::choose_planes() {
@@ -179,6 +183,7 @@ void BudgetSearch::choose_planes() {
   for (const auto& cost : constants_)
     if (cost) offer({cost->time.in_si(), cost->energy.in_si()});
   for (const auto& known : met_) offer({known.time, known.energy});
+  if (frugal_) offer(*frugal_);
 }
 
 void BudgetSearch::solve_dual() {
@@ -191,8 +196,8 @@ void BudgetSearch::solve_dual() {
     const double model = over_.energy + price * over_.time;
     const auto found = minimise(price, Closing::none);
     if (model - found.bound <= (is_small() ? kDualGap : kLargeDualGap) * best_.energy) return;
-    (keeps_budget(found.bound_time) ? within_ : over_) = {
-        found.bound_time, found.bound - price * found.bound_time};
+    (keeps_budget(found.bound_time) ? within_ : over_) = {found.bound_time,
+                                                          found.bound - price * found.bound_time};
   }
 }
 
@@ -270,8 +275,8 @@ std::vector<std::optional<Cost>> constant_costs(const ScheduleTables& tables) {
     for (std::uint32_t pair = 0; pair < tables.pairs(); ++pair) {
       const auto at = std::size_t{kernel} * tables.pairs() + pair;
       if (totals[pair])
-        *totals[pair] += calls[kernel] *
-                         Cost{Seconds(tables.times()[at]), Joules(tables.energies()[at])};
+        *totals[pair] +=
+            calls[kernel] * Cost{Seconds(tables.times()[at]), Joules(tables.energies()[at])};
     }
     for (const auto pair : tables.missing(kernel)) totals[pair].reset();
   }
@@ -285,9 +290,8 @@ std::optional<std::uint32_t> best_constant_pair(const ScheduleTables& tables, do
     const auto pair = tables.sorted(original);
     const auto& total = totals[pair];
     if (!total || total->time.in_si() > longest) continue;
-    const bool is_better =
-        !best || std::pair(total->energy, total->time) <
-                     std::pair(totals[*best]->energy, totals[*best]->time);
+    const bool is_better = !best || std::pair(total->energy, total->time) <
+                                        std::pair(totals[*best]->energy, totals[*best]->time);
     if (is_better) best = pair;
   }
   return best;

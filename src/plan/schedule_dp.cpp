@@ -23,8 +23,7 @@ ScheduleDp::ScheduleDp(const ScheduleTables& tables)
       invocations_(tables.invocations()),
       classes_(static_cast<std::uint32_t>(tables.latencies().size())),
       class_serves_memory_(classes_, 0) {
-  for (const auto& target : tables.targets())
-    class_serves_memory_[target.memory.latency_class] = 1;
+  for (const auto& target : tables.targets()) class_serves_memory_[target.memory.latency_class] = 1;
   prefix_.resize(pairs_);
   fresh_.resize(pairs_);
   open_.resize(std::size_t{classes_} * pairs_);

@@ -125,7 +125,7 @@ class ScheduleDp {
   std::uint32_t invocations_ = 0;
   std::uint32_t classes_ = 0;
   std::vector<std::uint32_t> latest_start_;
-  std::vector<std::uint32_t> first_missing_;  // per pair: first invocation it cannot run
+  std::vector<std::uint32_t> first_missing_;       // per pair: first invocation it cannot run
   std::vector<std::uint8_t> class_serves_memory_;  // may a change of memory alone take it?
   bool keeps_arrivals_ = false;
 
@@ -135,12 +135,12 @@ class ScheduleDp {
   std::vector<Source> sources_;  // per pair
   std::uint32_t later_from_ = 0;
   std::vector<double> weights_, later_weights_;  // kernel x pair
-  std::vector<double> prefix_;           // per pair, up to the current boundary
-  std::vector<std::uint32_t> opens_at_;  // per class: when the start's pair may be left
-  std::vector<double> open_;             // class x pair: 0 where the start may be left, or inf
-  std::vector<double> least_arrivals_;   // boundary x pair
-  std::vector<double> arrivals_;         // boundary x pair, or boundary for the start's pair
-  std::vector<double> mature_;           // class x pair
+  std::vector<double> prefix_;                   // per pair, up to the current boundary
+  std::vector<std::uint32_t> opens_at_;          // per class: when the start's pair may be left
+  std::vector<double> open_;            // class x pair: 0 where the start may be left, or inf
+  std::vector<double> least_arrivals_;  // boundary x pair
+  std::vector<double> arrivals_;        // boundary x pair, or boundary for the start's pair
+  std::vector<double> mature_;          // class x pair
   std::vector<double> by_memory_, by_core_, by_any_;  // least of mature_ per class and group
   std::vector<double> fresh_;  // per pair: value of a change at this boundary
 };
