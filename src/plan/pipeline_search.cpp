@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
 #include "core/result.hpp"
 #include "plan/choice.hpp"
+#include "plan/hull.hpp"
 
 namespace negawatt::plan {
 namespace {
@@ -101,8 +103,12 @@ std::vector<Cost> PipelineSearch::round_along_bound(std::optional<Seconds> deadl
     const double parts = std::max(1.0, std::ceil(rise / kRoundingResolution));
     for (double part = 0.0; part < parts; part += 1.0)
       round_at(walk, walk.longest() - part / parts * (walk.longest() - walk.shortest()));
-    if (deadline && *deadline < walk.longest() && *deadline > walk.shortest())
-      round_at(walk, *deadline);
+    if (!deadline || *deadline >= walk.longest() || *deadline <= walk.shortest()) return;
+    const auto before = plans_.size();
+    round_at(walk, *deadline);
+    std::move(plans_.begin() + static_cast<std::ptrdiff_t>(before), plans_.end(),
+              std::back_inserter(at_deadline_));
+    plans_.resize(before);
   });
   round_at(walk, walk.shortest());
   keep_efficient(plans_);
@@ -144,18 +150,11 @@ RealPlan PipelineSearch::priced(ClockPlan clocks) {
   return {{Seconds(time), Joules(energy)}, std::move(clocks)};
 }
 
-std::vector<std::size_t> PipelineSearch::hull_of_plans() const {
-  const auto saving = [&](std::size_t a, std::size_t b) {
-    return (plans_[a].total.energy - plans_[b].total.energy) /
-           (plans_[b].total.time - plans_[a].total.time);
-  };
-  std::vector<std::size_t> hull;
-  for (std::size_t i = 0; i < plans_.size(); ++i) {
-    while (hull.size() >= 2 && saving(hull.back(), i) >= saving(hull[hull.size() - 2], hull.back()))
-      hull.pop_back();
-    hull.push_back(i);
-  }
-  return hull;
+std::vector<std::uint32_t> PipelineSearch::hull_of_plans() const {
+  std::vector<Cost> totals;
+  totals.reserve(plans_.size());
+  for (const auto& plan : plans_) totals.push_back(plan.total);
+  return hull_options(totals);
 }
 
 /// The first part of the iteration as in one plan and the rest as in the other. Parts are counted
@@ -191,10 +190,12 @@ void PipelineSearch::mix_neighbours() {
 void PipelineSearch::mix_neighbours_around(Seconds deadline) {
   const auto hull = hull_of_plans();
   const auto above = std::ranges::partition_point(
-      hull, [&](std::size_t i) { return plans_[i].total.time <= deadline; });
+      hull, [&](std::uint32_t i) { return plans_[i].total.time <= deadline; });
   const auto at = static_cast<std::size_t>(above - hull.begin());
   for (std::size_t k = at < 2 ? 1 : at - 1; k <= at && k < hull.size(); ++k)
     mix(RealPlan(plans_[hull[k - 1]]), RealPlan(plans_[hull[k]]));
+  std::ranges::move(at_deadline_, std::back_inserter(plans_));
+  at_deadline_.clear();
   keep_efficient(plans_);
 }
 

@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "core/result.hpp"
+#include "plan/hull.hpp"
 
 namespace negawatt::plan {
 namespace {
@@ -33,11 +34,6 @@ double unit_for(double largest_sum) {
   return std::ldexp(1.0, std::ilogb(largest_sum) + 1 - kIntegerBits);
 }
 
-/// Energy one more second saves between an option and the next slower one.
-double slope(const Cost& faster, const Cost& slower) {
-  return ((faster.energy - slower.energy) / (slower.time - faster.time)).in_si();
-}
-
 }  // namespace
 
 TimeCostWalk::TimeCostWalk(const Project& project)
@@ -48,7 +44,7 @@ TimeCostWalk::TimeCostWalk(const Project& project)
     const auto& options = activity.options;
     NW_ASSERT(!options.empty());
     all_time += options.back().time.in_si();
-    if (options.size() > 1) all_price += slope(options[0], options[1]);
+    if (options.size() > 1) all_price += saving_rate(options[0], options[1]).in_si();
   }
   time_unit_ = unit_for(all_time);
   price_unit_ = unit_for(all_price);
@@ -78,8 +74,8 @@ void TimeCostWalk::add_arc(std::uint32_t from, std::uint32_t to, std::span<const
   vertex_cost_.insert(vertex_cost_.end(), options.begin(), options.end());
   Flow filled = 0;
   for (auto k = options.size() - 1; k > 0; --k) {
-    const auto until =
-        static_cast<Flow>(std::llround(slope(options[k - 1], options[k]) / price_unit_));
+    const auto until = static_cast<Flow>(
+        std::llround(saving_rate(options[k - 1], options[k]).in_si() / price_unit_));
     // A vertex whose time or price range is below the resolution is never the only best one.
     if (until <= filled || ticks(options[k]) <= ticks(options[k - 1])) continue;
     vertex_time_.push_back(ticks(options[k]));

@@ -37,8 +37,7 @@ Result<Pass> read_pass(const CsvReader& csv, std::size_t column) {
   const auto text = csv.field(column);
   for (const Pass pass : kPasses)
     if (text == name_of(pass)) return pass;
-  return csv.error(fmt::format("{} is '{}', expected forward or backward", csv.columns()[column],
-                               text.substr(0, 40)));
+  return csv.error_in(column, "forward or backward");
 }
 
 Result<double> read_positive(const CsvReader& csv, std::size_t column) {
@@ -82,18 +81,6 @@ Status refuse_missing(const PipelineProfile& profile) {
   return {};
 }
 
-Result<Evidence> read_evidence(const CsvReader& csv) {
-  Evidence evidence{.source = std::string(csv.comment("source"))};
-  const auto kind = csv.comment("evidence");
-  if (kind.empty()) return evidence;
-  const auto known = evidence_kind_named(kind);
-  if (!known)
-    return csv.error(
-        fmt::format("evidence is '{}', expected measured, modelled, simulated or published", kind));
-  evidence.kind = *known;
-  return evidence;
-}
-
 }  // namespace
 
 std::string_view name_of(Pass pass) { return pass == Pass::forward ? "forward" : "backward"; }
@@ -102,7 +89,7 @@ Result<PipelineProfile> parse_pipeline_profile(std::string_view bytes, std::stri
   CsvReader csv(bytes, file);
   NW_CHECK(csv.read_header());
   NW_TRY(const auto column, csv.require(kRequired));
-  NW_TRY(auto evidence, read_evidence(csv));
+  NW_TRY(auto evidence, evidence_in(csv));
 
   std::vector<Row> rows;
   while (true) {
