@@ -80,7 +80,7 @@ std::vector<Cost> PipelineSearch::corners_of(TimeCostWalk& walk, OnSegment on_se
   const auto corner = [&](Seconds duration, const BoundLine& line) {
     return Cost{duration, line.at(duration) + Watts(blocking_) * duration};
   };
-  while (!walk.at_end() && walk.bound().price.in_si() < blocking_) walk.advance();
+  while (!walk.at_end() && walk.price().in_si() < blocking_) walk.advance();
   auto line = walk.bound();
   std::vector<Cost> corners = {corner(walk.longest(), line)};
   for (; !walk.at_end(); walk.advance()) {
@@ -99,10 +99,16 @@ std::vector<Cost> PipelineSearch::bound() const {
 
 std::vector<Cost> PipelineSearch::round_along_bound(std::optional<Seconds> deadline) {
   TimeCostWalk walk(project());
+  double rise_since = kRoundingResolution;  // the slowest corner is always rounded
   auto corners = corners_of(walk, [&](double rise) {
-    const double parts = std::max(1.0, std::ceil(rise / kRoundingResolution));
-    for (double part = 0.0; part < parts; part += 1.0)
+    if (rise_since >= kRoundingResolution / 2) {
+      round_at(walk, walk.longest());
+      rise_since = 0.0;
+    }
+    const double parts = std::ceil(rise / kRoundingResolution);
+    for (double part = 1.0; part < parts; part += 1.0)
       round_at(walk, walk.longest() - part / parts * (walk.longest() - walk.shortest()));
+    rise_since += rise;
     if (!deadline || *deadline >= walk.longest() || *deadline <= walk.shortest()) return;
     const auto before = plans_.size();
     round_at(walk, *deadline);

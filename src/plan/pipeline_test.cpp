@@ -204,7 +204,7 @@ TEST(PipelineFrontier, OfAModelledA100IsCloseToItsBoundEverywhere) {
           << points[k].time.in_si();
     const auto baseline = pipeline_baseline(problem)->total;
     const auto saved = pipeline_plan(problem, baseline.time)->total;
-    EXPECT_LT(change_pct(baseline.energy, saved.energy), -10.0);
+    EXPECT_LT(change_pct(baseline.energy, saved.energy), -5.0);
   }
 }
 
