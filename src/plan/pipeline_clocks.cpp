@@ -2,11 +2,11 @@
 #include "plan/pipeline_clocks.hpp"
 
 #include <iterator>
-#include <tuple>
 #include <utility>
 
 #include "core/result.hpp"
 #include "plan/choice.hpp"
+#include "plan/hull.hpp"
 
 namespace negawatt::plan {
 namespace {
@@ -16,9 +16,7 @@ constexpr int kMostSweeps = 8;
 // Below the tolerance of a deadline, so that a plan that rounds twice still keeps it.
 constexpr double kRounding = kBudgetTolerance / 4;
 
-double slope(const Cost& faster, const Cost& slower) {
-  return ((faster.energy - slower.energy) / (slower.time - faster.time)).in_si();
-}
+Cost cost_of(const ClockOption& option) { return {Seconds(option.time), Joules(option.energy)}; }
 
 /// The slowest, so cheapest, option from `at_least` on that fits into `window`.
 std::uint16_t slowest_within(const ClockOptions& options, double window, std::size_t at_least) {
@@ -36,29 +34,22 @@ std::uint16_t slowest_within(const ClockOptions& options, double window) {
 }  // namespace
 
 ClockOptions efficient_options(std::span<const trace::PassOption> options, Watts blocking) {
-  ClockOptions sorted;
-  sorted.reserve(options.size());
+  std::vector<Cost> costs;
+  costs.reserve(options.size());
   for (const auto& option : options)
-    sorted.push_back(
-        {option.time.in_si(), (option.energy - blocking * option.time).in_si(), option.mhz});
-  std::ranges::sort(sorted, [](const ClockOption& a, const ClockOption& b) {
-    return std::tuple(a.time, a.energy, a.mhz) < std::tuple(b.time, b.energy, b.mhz);
-  });
+    costs.push_back({option.time, option.energy - blocking * option.time});
   ClockOptions efficient;
-  for (const auto& option : sorted)
-    if (efficient.empty() || option.energy < efficient.back().energy) efficient.push_back(option);
+  for (const auto k : pareto_options(costs))
+    efficient.push_back({costs[k].time.in_si(), costs[k].energy.in_si(), options[k].mhz});
   return efficient;
 }
 
 std::vector<Cost> convex_options(const ClockOptions& options) {
+  std::vector<Cost> costs;
+  costs.reserve(options.size());
+  for (const auto& option : options) costs.push_back(cost_of(option));
   std::vector<Cost> hull;
-  for (const auto& option : options) {
-    const Cost next{Seconds(option.time), Joules(option.energy)};
-    while (hull.size() >= 2 &&
-           slope(hull.back(), next) >= slope(hull[hull.size() - 2], hull.back()))
-      hull.pop_back();
-    hull.push_back(next);
-  }
+  for (const auto k : hull_options(costs)) hull.push_back(costs[k]);
   return hull;
 }
 

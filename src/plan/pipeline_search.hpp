@@ -66,7 +66,7 @@ class PipelineSearch {
   void round_times(Seconds duration);
   /// Local search from one plan; stops when no trial helps or `visits` is used up.
   void polish(RealPlan& plan, Seconds deadline, std::size_t& visits);
-  [[nodiscard]] std::vector<std::size_t> hull_of_plans() const;
+  [[nodiscard]] std::vector<std::uint32_t> hull_of_plans() const;
   void mix(const RealPlan& faster, const RealPlan& slower);
 
   std::vector<PipelineInstruction> instructions_;
@@ -77,6 +77,7 @@ class PipelineSearch {
   std::uint32_t microbatches_ = 0;
   double blocking_ = 0.0;  // W, of all stages together
   std::vector<RealPlan> plans_;
+  std::vector<RealPlan> at_deadline_;  // kept apart until neighbours are mixed as for the frontier
 
   // scratch
   std::vector<double> times_;  // by event
