@@ -48,8 +48,8 @@ struct Bench {
     return by_kind;
   }
 
-  ClockPlan random_plan(std::mt19937_64& random) const {
-    ClockPlan plan;
+  PassClocks random_plan(std::mt19937_64& random) const {
+    PassClocks plan;
     for (std::size_t i = 0; i < graph.size(); ++i)
       plan.push_back(static_cast<std::uint16_t>(random() % planner.options(i).size()));
     return plan;
@@ -57,10 +57,10 @@ struct Bench {
 
   PipelineProblem problem;
   std::vector<PipelineInstruction> graph;
-  ClockPlanner planner;
+  PassClockPlanner planner;
 };
 
-RC_GTEST_PROP(ClockPlanner, SpendingSlackKeepsTheDeadlineAndLeavesNone, ()) {
+RC_GTEST_PROP(PassClockPlanner, SpendingSlackKeepsTheDeadlineAndLeavesNone, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   Bench bench(seed);
   std::mt19937_64 random(seed);
@@ -78,7 +78,7 @@ RC_GTEST_PROP(ClockPlanner, SpendingSlackKeepsTheDeadlineAndLeavesNone, ()) {
   }
 }
 
-RC_GTEST_PROP(ClockPlanner, RoundingTheTimesOfAPlanIsAsGoodAsThePlan, ()) {
+RC_GTEST_PROP(PassClockPlanner, RoundingTheTimesOfAPlanIsAsGoodAsThePlan, ()) {
   const auto seed = *rc::gen::arbitrary<std::uint64_t>();
   Bench bench(seed);
   std::mt19937_64 random(seed);

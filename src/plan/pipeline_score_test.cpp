@@ -92,10 +92,10 @@ RC_GTEST_PROP(ScorePipeline, AgreesWithThePlannersOwnTiming, ()) {
   for (const auto& stage : problem.profile.stages)
     for (const auto pass : trace::kPasses)
       options.push_back(efficient_options(stage.of(pass), problem.blocking));
-  ClockPlanner planner(graph, options);
+  PassClockPlanner planner(graph, options);
 
   std::mt19937_64 random(seed);
-  ClockPlan clocks;
+  PassClocks clocks;
   std::vector<InstructionChoice> choices;
   for (std::size_t i = 0; i < graph.size(); ++i) {
     clocks.push_back(static_cast<std::uint16_t>(random() % planner.options(i).size()));
