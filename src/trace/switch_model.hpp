@@ -44,7 +44,6 @@ struct SwitchModel {
 [[nodiscard]] Result<SwitchModel> parse_switch_latencies(std::string_view text);
 
 /// CSV `domain,target_mhz,latency_s[,energy_j]`, target_mhz a frequency, `auto`, or `any`.
-[[nodiscard]] Result<SwitchModel> parse_switch_model(std::string_view bytes,
-                                                     std::string_view file);
+[[nodiscard]] Result<SwitchModel> parse_switch_model(std::string_view bytes, std::string_view file);
 
 }  // namespace negawatt::trace
