@@ -53,7 +53,7 @@ struct Schedule {
 /// Where the search stops; the schedule found by then is returned with the bound proven by then.
 struct ScheduleLimits {
   std::size_t bytes = std::size_t{2} << 30U;  ///< refuse a problem that needs more memory
-  std::size_t steps = 700'000'000;            ///< dynamic programs: invocations x pairs x latencies
+  std::size_t steps = 400'000'000;            ///< dynamic programs: invocations x pairs x latencies
   std::size_t labels = 1'000'000;             ///< kept at once while the duality gap is closed
   double gap = 1e-8;                          ///< relative gap that is as good as none
 };

@@ -21,13 +21,16 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 // states, a gap this small another round of improvements.
 constexpr double kDualGap = 1e-7;
 constexpr double kLargeDualGap = 3e-6;
-constexpr double kLargeGap = 1e-5;
+constexpr double kLargeGap = 3e-5;
 // What the segment across the cut may owe before the cut is moved.
 constexpr double kWrapGap = 1e-6;
 // Up to this many invocations x pairs, every dynamic program is settled exactly at the cut.
 constexpr std::size_t kFewStates = 5'000;
 // Up to this many, the last one is, and labels close the gap.
 constexpr std::size_t kLabelStates = 400'000;
+// A long iteration's price is looked for near that of its first part of one in so many.
+constexpr std::uint32_t kSampleShare = 16;
+constexpr std::array kSamplePrices = {0.995, 1.005};
 // Prices around the dual's: schedules there are material for splicing.
 constexpr std::array kNearPrices = {1.0, 1.001, 0.999, 1.01, 0.99, 1.05, 0.95};
 // A schedule divided between two prices, this far from the dual's to either side.
@@ -62,10 +65,12 @@ class BudgetSearch {
   Result<BudgetOptimum> run() {
     NW_CHECK(find_schedule_within());
     find_schedule_over();
+    if (!is_small()) start_near_price();
     solve_dual();
     collect_near();
     const bool owes = wrap_gap_ > kWrapGap * best_.energy;
     if (!is_good_enough() && owes && solver_.move_cut()) {
+      planes_.clear();  // they were walks of the relaxation at the old cut
       solve_dual();
       collect_near();
     }
@@ -89,6 +94,8 @@ class BudgetSearch {
 
   Status find_schedule_within();
   void find_schedule_over();
+  /// Planes near the price that a sample of the iteration would pay.
+  void start_near_price();
   /// Least energy + price * time; remembers the schedule and the bound it gives.
   CycleOptimum minimise(double price, Closing closing);
   /// Best known planes near the present price, from schedules.
@@ -116,10 +123,10 @@ class BudgetSearch {
 
   KnownSchedule best_;  // least energy known within the budget
   std::vector<KnownSchedule> met_;
-  std::size_t spliced_ = 0;      // so many of them are in best_ already
-  Plane within_;                 // of the dual, from within the budget
-  Plane over_;                   // and from beyond it
-  std::optional<Plane> frugal_;  // of least energy, where no constant pair exceeds the budget
+  std::size_t spliced_ = 0;    // so many of them are in best_ already
+  Plane within_;               // of the dual, from within the budget
+  Plane over_;                 // and from beyond it
+  std::vector<Plane> planes_;  // other walks of the relaxation
   double bound_ = 0.0;
   double price_ = 0.0;
   double wrap_gap_ = 0.0;  // what it took to make the last relaxation's walk valid
@@ -171,7 +178,24 @@ void BudgetSearch::find_schedule_over() {
       constants_, [&](const auto& cost) { return cost && !keeps_budget(cost->time.in_si()); });
   if (has_constant) return;
   const auto found = minimise(0.0, Closing::quick);
-  frugal_ = {found.bound_time, found.bound};
+  planes_.push_back({found.bound_time, found.bound});
+}
+
+void BudgetSearch::start_near_price() {
+  const auto sample = tables_.first(tables_.invocations() / kSampleShare);
+  const auto sampled = constant_costs(sample);
+  const auto pair = best_constant_pair(tables_, longest_);
+  if (!pair || !sampled[*pair]) return;
+  const double share = sampled[*pair]->time / constants_[*pair]->time;
+  BudgetSearch coarse(sample, Seconds(share * budget_), limits_);
+  if (!coarse.find_schedule_within()) return;
+  coarse.find_schedule_over();
+  coarse.solve_dual();
+  for (const double factor : kSamplePrices) {
+    const double price = factor * coarse.price_;
+    const auto found = minimise(price, Closing::none);
+    planes_.push_back({found.bound_time, found.bound - price * found.bound_time});
+  }
 }
 
 void BudgetSearch::choose_planes() {
@@ -183,7 +207,7 @@ void BudgetSearch::choose_planes() {
   for (const auto& cost : constants_)
     if (cost) offer({cost->time.in_si(), cost->energy.in_si()});
   for (const auto& known : met_) offer({known.time, known.energy});
-  if (frugal_) offer(*frugal_);
+  for (const auto& plane : planes_) offer(plane);
 }
 
 void BudgetSearch::solve_dual() {

@@ -183,6 +183,13 @@ PairChange ScheduleTables::change(std::uint32_t from, std::uint32_t to) const {
   return core_of_[from] == core_of_[to] ? targets_[to].memory : targets_[to].both;
 }
 
+ScheduleTables ScheduleTables::first(std::uint32_t invocations) const {
+  auto sample = *this;
+  sample.sequence_.resize(invocations);
+  sample.invocations_ = invocations;
+  return sample;
+}
+
 ScheduleTables ScheduleTables::starting_at(std::uint32_t invocation) const {
   auto rotated = *this;
   std::ranges::rotate(rotated.sequence_, rotated.sequence_.begin() + invocation);

@@ -86,6 +86,8 @@ class ScheduleTables {
   [[nodiscard]] std::uint32_t original(std::uint32_t pair) const { return original_[pair]; }
   [[nodiscard]] std::uint32_t sorted(std::uint32_t original) const { return sorted_[original]; }
 
+  /// The cycle of the first invocations only: a sample of the iteration.
+  [[nodiscard]] ScheduleTables first(std::uint32_t invocations) const;
   /// The same cycle, told from another invocation on.
   [[nodiscard]] ScheduleTables starting_at(std::uint32_t invocation) const;
 
