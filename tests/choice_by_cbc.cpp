@@ -90,6 +90,7 @@ std::optional<MilpAnswer> solve_with_cbc(const plan::ChoiceProblem& problem, Sec
       .total = plan::total_of(problem, chosen(problem, solution)),
       .lower_bound = Joules(Cbc_getBestPossibleObjValue(model.get()) * columns.energy_unit),
       .is_proven = Cbc_isProvenOptimal(model.get()) != 0,
+      .nodes = static_cast<double>(Cbc_getNodeCount(model.get())),
   };
 }
 

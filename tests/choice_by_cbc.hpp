@@ -17,6 +17,7 @@ struct MilpAnswer {
   plan::Cost total;    ///< of the choice CBC made
   Joules lower_bound;  ///< CBC's best possible objective
   bool is_proven = false;
+  double nodes = 0.0;  ///< of the search tree
 };
 
 /// Nothing when CBC fails or finds no choice. `seconds_limit` ends the search early.

@@ -3,18 +3,25 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
-#include <functional>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
 
+#include "core/result.hpp"
+#include "core/units.hpp"
 #include "plan/compensated_sum.hpp"
+#include "plan/cost.hpp"
 
 namespace negawatt::plan {
 namespace {
 
 /// The item's option with the least value; of equal values the least energy, then the faster,
 /// then the lower index.
-std::uint32_t least_option(std::span<const Cost> options,
-                           const std::function<double(const Cost&)>& value) {
+template <class Value>
+std::uint32_t least_option(std::span<const Cost> options, const Value& value) {
   std::uint32_t best = 0;
   double best_value = value(options[0]);
   for (std::uint32_t j = 1; j < options.size(); ++j) {
@@ -32,7 +39,9 @@ std::uint32_t least_option(std::span<const Cost> options,
   return best;
 }
 
-Choice separable(const ChoiceProblem& problem, const std::function<double(const Cost&)>& value) {
+/// Every item's least option by itself.
+template <class Value>
+Choice separable(const ChoiceProblem& problem, const Value& value) {
   Choice choice;
   choice.option.reserve(problem.items());
   for (std::size_t i = 0; i < problem.items(); ++i) {
@@ -68,7 +77,7 @@ Cost total_of(const ChoiceProblem& problem, std::span<const std::uint32_t> optio
 }
 
 Seconds latest_within(Seconds budget, std::size_t items) {
-  const double tolerance = std::max(0.5 * kBudgetTolerance, static_cast<double>(items) * 0x1p-53);
+  const double tolerance = std::max(0.5 * kBudgetTolerance, static_cast<double>(items) * 0x1p-52);
   return budget + tolerance * Seconds(std::abs(budget.in_si()));
 }
 
@@ -81,7 +90,7 @@ Result<Choice> least_energy_each_within(const ChoiceProblem& problem,
     const auto options = problem.options(i);
     const Seconds latest = latest_within(budgets[i], 1);
     const auto best = least_option(options, [&](const Cost& cost) {
-      return cost.time <= latest ? cost.energy.in_si() : HUGE_VAL;
+      return cost.time <= latest ? cost.energy.in_si() : std::numeric_limits<double>::infinity();
     });
     if (options[best].time > latest) {
       Seconds fastest = options[0].time;

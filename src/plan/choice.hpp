@@ -2,7 +2,10 @@
 //
 // Choosing one option per item: least energy within a time budget (a multiple-choice knapsack),
 // per item or in total, and the products and weighted sums people use instead of a budget.
-// Every answer carries a lower bound that proves how good it is. Pure; no clock, no thread.
+// Every answer carries a lower bound that proves how good it is; energies that differ by less
+// than 1e-12 of the total count as equal. The same problem gets the same answer, bit for bit: of
+// options of equal worth an item gets the one with less energy, then the faster one, then the
+// lower index. Pure; no clock, no thread.
 #pragma once
 
 #include <cstddef>
@@ -53,11 +56,14 @@ struct Choice {
 [[nodiscard]] Seconds latest_within(Seconds budget, std::size_t items);
 
 /// Bounds the exact search; when it is reached the best choice so far is returned with its gap.
+/// A state takes up to 60 bytes. Measured tables need thousands of states. Subset sums of few
+/// items, and thousands of copies of one kernel, can reach the limit, after seconds.
 struct SearchLimits {
   std::size_t states = 20'000'000;
 };
 
-/// Least energy with total time <= budget. Error `infeasible` when the fastest options miss it.
+/// Least energy with total time <= budget (see latest_within). Error `infeasible` when even the
+/// fastest options miss it. Of choices with equal energy any one, though always the same.
 [[nodiscard]] Result<Choice> least_energy_within(const ChoiceProblem& problem, Seconds budget,
                                                  SearchLimits limits = {});
 
@@ -70,7 +76,7 @@ struct SearchLimits {
                                     double time_weight);
 
 /// Least (total energy) * (total time)^exponent: 1 is EDP, 2 is ED2P. Exact: the product is
-/// quasi-concave, so its minimum lies on a vertex of the convex frontier.
+/// quasi-concave, so its minimum lies on a vertex of the convex frontier. Energies not negative.
 [[nodiscard]] Choice least_energy_delay(const ChoiceProblem& problem, int exponent);
 
 /// The same product minimised for every item by itself.

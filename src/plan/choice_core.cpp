@@ -3,6 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "plan/choice.hpp"
 
 namespace negawatt::plan {
 namespace {
@@ -66,8 +71,9 @@ Core collect_core(const ChoiceProblem& problem, const RelaxedChoice& relaxed, do
     if (move.reduced < gap && move.time != 0) core.moves.push_back(move);
   });
   core.items = group_by_item(core.moves);
-  std::stable_sort(core.items.begin(), core.items.end(),
-                   [](const CoreItem& a, const CoreItem& b) { return a.rate < b.rate; });
+  std::sort(core.items.begin(), core.items.end(), [](const CoreItem& a, const CoreItem& b) {
+    return a.rate != b.rate ? a.rate < b.rate : a.first_move < b.first_move;
+  });
   core.rest.resize(core.items.size() + 1);
   for (std::size_t k = core.items.size(); k-- > 0;) {
     core.rest[k] = with_item(core.rest[k + 1], core.moves_of(core.items[k]));

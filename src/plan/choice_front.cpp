@@ -2,7 +2,13 @@
 #include "plan/choice_front.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <utility>
+#include <vector>
+
+#include "plan/choice_core.hpp"
 
 namespace negawatt::plan {
 namespace {
@@ -77,12 +83,12 @@ void merge_runs(std::vector<Partial>& partials, std::vector<std::size_t> runs) {
   }
 }
 
-void keep_undominated(std::vector<Partial>& in_time_order, double price, double tolerance) {
+void keep_undominated(std::vector<Partial>& in_time_order, EnergyOrder order) {
   double least_energy = kNever;
   std::size_t kept = 0;
   for (const Partial& partial : in_time_order) {
-    const double energy = partial.reduced - price * partial.time;
-    if (energy >= least_energy - tolerance) continue;
+    const double energy = partial.reduced - order.price * partial.time;
+    if (energy >= least_energy - order.tolerance) continue;
     least_energy = energy;
     in_time_order[kept++] = partial;
   }

@@ -48,9 +48,9 @@ class CompletionBound {
   [[nodiscard]] double when_late(double left) const;
 
   const Front& other_;
-  const double price_;
-  const Leeway slower_;
-  const Leeway faster_;
+  double price_;
+  Leeway slower_;
+  Leeway faster_;
   std::vector<double> best_fitting_;  // over other[0..i]: reduced - slower rate * time
   std::vector<double> best_late_;     // over other[i..]: reduced + faster rate * time
   std::size_t fitting_;               // partners that fit into `left` by themselves
@@ -59,8 +59,14 @@ class CompletionBound {
 /// Merges `runs` of `partials` (each in time order, runs[i] is where run i starts) into one order.
 void merge_runs(std::vector<Partial>& partials, std::vector<std::size_t> runs);
 
-/// Drops what another partial choice beats in time and, up to `tolerance` joules, in energy.
-void keep_undominated(std::vector<Partial>& in_time_order, double price, double tolerance);
+/// A partial choice's energy is reduced - price * time, and counts as equal within tolerance.
+struct EnergyOrder {
+  double price;
+  double tolerance;
+};
+
+/// Drops what another partial choice beats in time and in energy, or equals.
+void keep_undominated(std::vector<Partial>& in_time_order, EnergyOrder order);
 
 /// How partial choices came about: a tree of moves, shared by all that start the same way.
 class MoveHistory {

@@ -22,7 +22,7 @@ Front random_front(Dice& dice, std::uint32_t count) {
   }
   std::sort(front.begin(), front.end(),
             [](const Partial& a, const Partial& b) { return a.time < b.time; });
-  keep_undominated(front, kPrice, 0.0);
+  keep_undominated(front, {.price = kPrice, .tolerance = 0.0});
   return front;
 }
 
@@ -36,7 +36,7 @@ double cost_of_rest(const Rest& rest, double left) {
 TEST(Front, KeepsWhatNoOtherPartialChoiceBeats) {
   // Energy is reduced - 3 W * time: 1, -2, -2, 5, -4.
   Front front = {{0, 1}, {1, 1}, {2, 4}, {3, 14}, {4, 8}};
-  keep_undominated(front, kPrice, 0.0);
+  keep_undominated(front, {.price = kPrice, .tolerance = 0.0});
   ASSERT_EQ(front.size(), 3U);
   EXPECT_EQ(front[1].time, 1);
   EXPECT_EQ(front[2].time, 4);
@@ -44,7 +44,7 @@ TEST(Front, KeepsWhatNoOtherPartialChoiceBeats) {
 
 TEST(Front, MergesPartialChoicesThatDifferByRounding) {
   Front front = {{1.0, 1.0}, {1.0 + 1e-15, 1.0}, {2.0, 1.0}};
-  keep_undominated(front, kPrice, 1e-12);
+  keep_undominated(front, {.price = kPrice, .tolerance = 1e-12});
   EXPECT_EQ(front.size(), 2U);
 }
 

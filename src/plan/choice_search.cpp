@@ -3,8 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
+#include <utility>
+#include <vector>
 
+#include "plan/choice.hpp"
+#include "plan/choice_core.hpp"
 #include "plan/choice_front.hpp"
 
 namespace negawatt::plan {
@@ -21,7 +27,7 @@ struct BestPair {
 
 class CoreSearch {
  public:
-  CoreSearch(const Core& core, const RelaxedChoice& relaxed, double gap, std::size_t state_limit)
+  CoreSearch(const Core& core, const RelaxedChoice& relaxed, double gap, SearchLimits limits)
       : core_(core),
         price_(relaxed.price),
         slack_(relaxed.slack),
@@ -29,11 +35,11 @@ class CoreSearch {
         // happen once per item to the best choice.
         prune_tolerance_(relaxed.tolerance / 2),
         merge_tolerance_(relaxed.tolerance / (4.0 * static_cast<double>(core.items.size() + 1))),
-        state_limit_(state_limit),
+        state_limit_(std::min<std::size_t>(limits.states, kNoMove)),  // a node has 32 bits
         gap_(gap) {}
 
   SearchResult run() {
-    for (std::size_t k = 0; k < core_.items.size() && worthwhile() > 0; ++k) {
+    for (std::size_t k = 0; k < core_.items.size() && is_worthwhile(0.0); ++k) {
       if (!add_item(k)) break;
     }
     const double proven = gave_up_ ? std::min(gap_, open_bound_) : gap_;
@@ -41,32 +47,33 @@ class CoreSearch {
   }
 
  private:
-  /// Below this gap a state may still lead to a better choice.
-  [[nodiscard]] double worthwhile() const { return gap_ - prune_tolerance_; }
+  /// Whether a choice with this gap would be better than the best one so far.
+  [[nodiscard]] bool is_worthwhile(double gap) const { return gap < gap_ - prune_tolerance_; }
 
   /// Adds item k to the smaller front. False when the search is over.
   bool add_item(std::size_t k) {
     const auto moves = core_.moves_of(core_.items[k]);
-    const double bound = worthwhile();
-    if (std::all_of(moves.begin(), moves.end(),
-                    [=](const Move& move) { return move.reduced >= bound; })) {
+    if (std::none_of(moves.begin(), moves.end(),
+                     [this](const Move& move) { return is_worthwhile(move.reduced); })) {
       return true;
     }
     const bool first_is_smaller = fronts_[0].size() <= fronts_[1].size();
     Front& front = fronts_[first_is_smaller ? 0 : 1];
     CompletionBound completion(fronts_[first_is_smaller ? 1 : 0], core_.rest[k + 1], price_);
 
-    double least = add_run(front, kNoMove, completion);
-    for (const Move& move : moves) {
-      if (move.reduced >= worthwhile()) continue;
-      least = std::min(least, add_run(front, index_of(move), completion));
-      if (states_ > state_limit_) {
-        gave_up_ = true;
-        return false;
-      }
+    double least_gap = std::numeric_limits<double>::infinity();
+    const auto grow = [&](std::uint32_t move) {
+      if (states_ + front.size() > state_limit_) gave_up_ = true;
+      if (gave_up_) return;
+      least_gap = std::min(least_gap, add_run(front, move, completion));
       if (grown_.size() > compact_at_) compact();
+    };
+    grow(kNoMove);
+    for (const Move& move : moves) {
+      if (is_worthwhile(move.reduced)) grow(index_of(move));
     }
-    open_bound_ = std::max(open_bound_, std::min(least, gap_));
+    if (gave_up_) return false;
+    open_bound_ = std::max(open_bound_, std::min(least_gap, gap_));
     compact();
     history_.record(grown_);
     front.swap(grown_);
@@ -76,6 +83,7 @@ class CoreSearch {
   }
 
   /// Appends `front` moved by `move` to grown_, without what cannot lead to a better choice.
+  /// Returns the least gap that the rest can lead to.
   double add_run(const Front& front, std::uint32_t move, CompletionBound& completion) {
     const double time = move == kNoMove ? 0.0 : core_.moves[move].time;
     const double reduced = move == kNoMove ? 0.0 : core_.moves[move].reduced;
@@ -84,9 +92,9 @@ class CoreSearch {
     runs_.push_back(grown_.size());
     for (const Partial& partial : front) {
       const Partial moved{partial.time + time, partial.reduced + reduced, partial.node, move};
-      if (moved.reduced >= worthwhile()) continue;
+      if (!is_worthwhile(moved.reduced)) continue;
       const double bound = moved.reduced + completion.at(slack_ - moved.time);
-      if (bound >= worthwhile()) continue;
+      if (!is_worthwhile(bound)) continue;
       least = std::min(least, bound);
       grown_.push_back(moved);
       if (const Partial* partner = completion.partner()) pair_up(moved, *partner);
@@ -98,7 +106,7 @@ class CoreSearch {
   /// Makes one front of the runs so far; between runs only when they have become many.
   void compact() {
     merge_runs(grown_, std::move(runs_));
-    keep_undominated(grown_, price_, merge_tolerance_);
+    keep_undominated(grown_, {.price = price_, .tolerance = merge_tolerance_});
     runs_ = {0};
     compact_at_ = std::max(kCompactAtLeast, 2 * grown_.size());
   }
@@ -125,13 +133,15 @@ class CoreSearch {
     return moves;
   }
 
+  // Constant after construction.
   const Core& core_;
-  const double price_;
-  const double slack_;
-  const double prune_tolerance_;
-  const double merge_tolerance_;
-  const std::size_t state_limit_;
+  double price_;
+  double slack_;
+  double prune_tolerance_;
+  double merge_tolerance_;
+  std::size_t state_limit_;
 
+  // How far the search is.
   double gap_;
   double open_bound_ = 0.0;  // no unfinished choice has a smaller gap
   bool gave_up_ = false;
@@ -148,7 +158,7 @@ class CoreSearch {
 
 SearchResult search_core(const Core& core, const RelaxedChoice& relaxed, double gap,
                          SearchLimits limits) {
-  return CoreSearch(core, relaxed, gap, limits.states).run();
+  return CoreSearch(core, relaxed, gap, limits).run();
 }
 
 }  // namespace negawatt::plan

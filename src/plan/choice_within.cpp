@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
+#include "core/result.hpp"
+#include "core/units.hpp"
 #include "plan/choice.hpp"
 #include "plan/choice_core.hpp"
 #include "plan/choice_search.hpp"
+#include "plan/compensated_sum.hpp"
 #include "plan/relaxation.hpp"
 
 namespace negawatt::plan {
@@ -16,13 +20,14 @@ namespace {
 constexpr double kEnergyTolerance = 1e-12;
 
 /// Takes the steps of `walk` in order until the first that does not fit; its rate is the price.
-Choice walk_until(const ChoiceProblem& problem, const HullWalk& walk, Seconds latest) {
+Choice walk_until(const ChoiceProblem& problem, const HullWalk& walk, Seconds end) {
   Choice choice{.option = walk.fastest};
-  Seconds time = total_of(problem, choice.option).time;
+  CompensatedSum time;
+  time.add(total_of(problem, choice.option).time.in_si());
   for (const HullStep& step : walk.steps) {
     const auto options = problem.options(step.item);
-    time += options[step.to].time - options[choice.option[step.item]].time;
-    if (time > latest) {
+    time.add((options[step.to].time - options[choice.option[step.item]].time).in_si());
+    if (time.value() > end.in_si()) {
       choice.price = step.rate;
       break;
     }
@@ -67,11 +72,13 @@ Result<Choice> least_energy_within(const ChoiceProblem& problem, Seconds budget,
                    fmt::format("the fastest choice takes {} s, more than the budget of {} s",
                                least_time.in_si(), budget.in_si()));
   }
-  Choice choice = walk_until(problem, walk, latest);
+  // A tenth of the tolerance is left for the rounding of the search's own sums.
+  const Seconds end = latest - 0.1 * (latest - budget);
+  Choice choice = walk_until(problem, walk, end);
   const RelaxedChoice relaxed{
       .option = choice.option,
       .price = choice.price.in_si(),
-      .slack = std::max(0.0, (latest - choice.total.time).in_si()),
+      .slack = std::max(0.0, (end - choice.total.time).in_si()),
       .tolerance = kEnergyTolerance * energy_scale(problem, choice),
   };
   close_gap(problem, relaxed, limits, choice);

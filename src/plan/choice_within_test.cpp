@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -159,6 +161,7 @@ TEST(LeastEnergyWithin, SolvesSubsetSumsToTheLastDigit) {
   const auto choice = least_energy_within(problem, budget_between(problem, 0.4));
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->lower_bound, choice->total.energy);
+  EXPECT_LE(choice->total.time, latest_within(budget_between(problem, 0.4), 200));
 }
 
 TEST(LeastEnergyWithin, TellsAnHonestGapWhenItMayNotSearchOn) {
@@ -175,6 +178,7 @@ TEST(LeastEnergyWithin, TellsAnHonestGapWhenItMayNotSearchOn) {
         EXPECT_GE(choice.total.energy.in_si(), exact.total.energy.in_si() - tolerance);
         EXPECT_LE(choice.lower_bound.in_si(), exact.total.energy.in_si() + tolerance);
         EXPECT_LE(choice.total.time, latest_within(budget, problem.items()));
+        EXPECT_LE(choice.states, states);
         unproven += choice.lower_bound < choice.total.energy ? 1 : 0;
       }
     }

@@ -2,7 +2,13 @@
 #include "plan/hull.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <numeric>
+#include <span>
+#include <vector>
+
+#include "plan/cost.hpp"
 
 namespace negawatt::plan {
 namespace {

@@ -50,7 +50,7 @@ std::vector<InstructionChoice> choices_of(const std::vector<PipelineInstruction>
 
 void set_clocks(std::vector<InstructionChoice>& choices,
                 const std::vector<PipelineInstruction>& instructions,
-                const std::vector<ClockOptions>& options, const ClockPlan& clocks) {
+                const std::vector<ClockOptions>& options, const PassClocks& clocks) {
   for (std::size_t i = 0; i < choices.size(); ++i)
     choices[i].mhz = options[instructions[i].kind()][clocks[i]].mhz;
 }
@@ -81,7 +81,7 @@ Joules PipelineFrontier::lower_bound(Seconds deadline) const {
 PipelinePlan PipelineFrontier::plan(std::size_t point) const {
   PipelinePlan plan{points_[point], lower_bound(points_[point].time), choices_of(instructions_)};
   set_clocks(plan.instructions, instructions_, options_, clocks_[point]);
-  ClockPlanner planner(instructions_, options_);
+  PassClockPlanner planner(instructions_, options_);
   (void)planner.makespan(clocks_[point]);
   for (std::size_t i = 0; i < instructions_.size(); ++i) {
     plan.instructions[i].end = Seconds(planner.ends()[i]);

@@ -62,7 +62,7 @@ class PipelineFrontier {
   std::vector<PipelineInstruction> instructions_;
   std::vector<ClockOptions> options_;  // by kind
   std::vector<Cost> points_;
-  std::vector<ClockPlan> clocks_;  // by point; 2 bytes an instruction
+  std::vector<PassClocks> clocks_;  // by point; 2 bytes an instruction
   std::vector<Cost> bound_corners_;
 };
 

@@ -2,11 +2,11 @@
 #include "plan/pipeline_clocks.hpp"
 
 #include <iterator>
-#include <tuple>
 #include <utility>
 
 #include "core/result.hpp"
 #include "plan/choice.hpp"
+#include "plan/hull.hpp"
 
 namespace negawatt::plan {
 namespace {
@@ -16,9 +16,7 @@ constexpr int kMostSweeps = 8;
 // Below the tolerance of a deadline, so that a plan that rounds twice still keeps it.
 constexpr double kRounding = kBudgetTolerance / 4;
 
-double slope(const Cost& faster, const Cost& slower) {
-  return ((faster.energy - slower.energy) / (slower.time - faster.time)).in_si();
-}
+Cost cost_of(const ClockOption& option) { return {Seconds(option.time), Joules(option.energy)}; }
 
 /// The slowest, so cheapest, option from `at_least` on that fits into `window`.
 std::uint16_t slowest_within(const ClockOptions& options, double window, std::size_t at_least) {
@@ -36,33 +34,26 @@ std::uint16_t slowest_within(const ClockOptions& options, double window) {
 }  // namespace
 
 ClockOptions efficient_options(std::span<const trace::PassOption> options, Watts blocking) {
-  ClockOptions sorted;
-  sorted.reserve(options.size());
+  std::vector<Cost> costs;
+  costs.reserve(options.size());
   for (const auto& option : options)
-    sorted.push_back(
-        {option.time.in_si(), (option.energy - blocking * option.time).in_si(), option.mhz});
-  std::ranges::sort(sorted, [](const ClockOption& a, const ClockOption& b) {
-    return std::tuple(a.time, a.energy, a.mhz) < std::tuple(b.time, b.energy, b.mhz);
-  });
+    costs.push_back({option.time, option.energy - blocking * option.time});
   ClockOptions efficient;
-  for (const auto& option : sorted)
-    if (efficient.empty() || option.energy < efficient.back().energy) efficient.push_back(option);
+  for (const auto k : pareto_options(costs))
+    efficient.push_back({costs[k].time.in_si(), costs[k].energy.in_si(), options[k].mhz});
   return efficient;
 }
 
 std::vector<Cost> convex_options(const ClockOptions& options) {
+  std::vector<Cost> costs;
+  costs.reserve(options.size());
+  for (const auto& option : options) costs.push_back(cost_of(option));
   std::vector<Cost> hull;
-  for (const auto& option : options) {
-    const Cost next{Seconds(option.time), Joules(option.energy)};
-    while (hull.size() >= 2 &&
-           slope(hull.back(), next) >= slope(hull[hull.size() - 2], hull.back()))
-      hull.pop_back();
-    hull.push_back(next);
-  }
+  for (const auto k : hull_options(costs)) hull.push_back(costs[k]);
   return hull;
 }
 
-ClockPlanner::ClockPlanner(const std::vector<PipelineInstruction>& instructions,
+PassClockPlanner::PassClockPlanner(const std::vector<PipelineInstruction>& instructions,
                            std::vector<ClockOptions> by_kind)
     : instructions_(instructions),
       by_kind_(std::move(by_kind)),
@@ -76,7 +67,7 @@ ClockPlanner::ClockPlanner(const std::vector<PipelineInstruction>& instructions,
   }
 }
 
-double ClockPlanner::makespan(const ClockPlan& plan) {
+double PassClockPlanner::makespan(const PassClocks& plan) {
   double last = 0.0;
   for (std::size_t i = 0; i < size(); ++i) {
     end_[i] = ready(i) + options(i)[plan[i]].time;
@@ -85,14 +76,14 @@ double ClockPlanner::makespan(const ClockPlan& plan) {
   return last;
 }
 
-double ClockPlanner::energy(const ClockPlan& plan) const {
+double PassClockPlanner::energy(const PassClocks& plan) const {
   double sum = 0.0;
   for (std::size_t i = 0; i < size(); ++i) sum += options(i)[plan[i]].energy;
   return sum;
 }
 
-ClockPlan ClockPlanner::rounded_forward(std::span<const double> end) {
-  ClockPlan plan(size());
+PassClocks PassClockPlanner::rounded_forward(std::span<const double> end) {
+  PassClocks plan(size());
   for (std::size_t i = 0; i < size(); ++i) {
     const double begin = ready(i);
     plan[i] = slowest_within(options(i), end[i] * (1.0 + kRounding) - begin);
@@ -101,8 +92,8 @@ ClockPlan ClockPlanner::rounded_forward(std::span<const double> end) {
   return plan;
 }
 
-ClockPlan ClockPlanner::rounded_backward(std::span<const double> start, double deadline) {
-  ClockPlan plan(size());
+PassClocks PassClockPlanner::rounded_backward(std::span<const double> start, double deadline) {
+  PassClocks plan(size());
   start_[size()] = deadline;
   const double tolerance = deadline * kRounding;
   for (auto i = size(); i-- > 0;) {
@@ -113,7 +104,7 @@ ClockPlan ClockPlanner::rounded_backward(std::span<const double> start, double d
   return plan;
 }
 
-void ClockPlanner::spend_slack(ClockPlan& plan, double deadline) {
+void PassClockPlanner::spend_slack(PassClocks& plan, double deadline) {
   deadline *= 1.0 + kRounding;
   for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
     const bool slowed =
@@ -122,7 +113,7 @@ void ClockPlanner::spend_slack(ClockPlan& plan, double deadline) {
   }
 }
 
-bool ClockPlanner::slow_forward(ClockPlan& plan, double deadline) {
+bool PassClockPlanner::slow_forward(PassClocks& plan, double deadline) {
   start_[size()] = deadline;
   for (auto i = size(); i-- > 0;) start_[i] = due(i) - options(i)[plan[i]].time;
   bool slowed = false;
@@ -136,7 +127,7 @@ bool ClockPlanner::slow_forward(ClockPlan& plan, double deadline) {
   return slowed;
 }
 
-bool ClockPlanner::slow_backward(ClockPlan& plan, double deadline) {
+bool PassClockPlanner::slow_backward(PassClocks& plan, double deadline) {
   (void)makespan(plan);  // sets end_
   start_[size()] = deadline;
   bool slowed = false;

@@ -36,13 +36,13 @@ using ClockOptions = std::vector<ClockOption>;
 [[nodiscard]] std::vector<Cost> convex_options(const ClockOptions& options);
 
 /// Per instruction of the graph: an index into the options of its kind.
-using ClockPlan = std::vector<std::uint16_t>;
+using PassClocks = std::vector<std::uint16_t>;
 
 /// Times and repairs plans of one pipeline. Not to be shared between threads (it owns scratch
 /// space). Deadlines are kept to a relative tolerance of 1e-12.
-class ClockPlanner {
+class PassClockPlanner {
  public:
-  ClockPlanner(const std::vector<PipelineInstruction>& instructions,
+  PassClockPlanner(const std::vector<PipelineInstruction>& instructions,
                std::vector<ClockOptions> by_kind);
 
   [[nodiscard]] const ClockOptions& options(std::size_t instruction) const {
@@ -50,19 +50,19 @@ class ClockPlanner {
   }
 
   /// s from start to end when every instruction starts as early as it can.
-  [[nodiscard]] double makespan(const ClockPlan& plan);
+  [[nodiscard]] double makespan(const PassClocks& plan);
   /// J, effective.
-  [[nodiscard]] double energy(const ClockPlan& plan) const;
+  [[nodiscard]] double energy(const PassClocks& plan) const;
   /// When each instruction ends (s) in the plan last given to makespan().
   [[nodiscard]] std::span<const double> ends() const { return std::span(end_).first(size()); }
 
   /// Every instruction, in order of time, gets the least energy that still ends at `end`. What
   /// rounding leaves unused goes to the instructions behind it.
-  [[nodiscard]] ClockPlan rounded_forward(std::span<const double> end);
+  [[nodiscard]] PassClocks rounded_forward(std::span<const double> end);
   /// The same from the last instruction to the first: none starts before `start`.
-  [[nodiscard]] ClockPlan rounded_backward(std::span<const double> start, double deadline);
+  [[nodiscard]] PassClocks rounded_backward(std::span<const double> start, double deadline);
   /// Slows instructions that have slack within the deadline; never raises the energy.
-  void spend_slack(ClockPlan& plan, double deadline);
+  void spend_slack(PassClocks& plan, double deadline);
 
  private:
   [[nodiscard]] std::size_t size() const { return instructions_.size(); }
@@ -74,8 +74,8 @@ class ClockPlanner {
                     start_[instructions_[i].after_in_data]);
   }
   /// One sweep in order of time, one against it; true when an instruction got slower.
-  bool slow_forward(ClockPlan& plan, double deadline);
-  bool slow_backward(ClockPlan& plan, double deadline);
+  bool slow_forward(PassClocks& plan, double deadline);
+  bool slow_backward(PassClocks& plan, double deadline);
 
   // Missing neighbours point at index size(): it ends at 0 and starts at the deadline.
   std::vector<PipelineInstruction> instructions_;

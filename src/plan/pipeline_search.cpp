@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <utility>
 
 #include "core/result.hpp"
 #include "plan/choice.hpp"
+#include "plan/hull.hpp"
 
 namespace negawatt::plan {
 namespace {
@@ -78,7 +80,7 @@ std::vector<Cost> PipelineSearch::corners_of(TimeCostWalk& walk, OnSegment on_se
   const auto corner = [&](Seconds duration, const BoundLine& line) {
     return Cost{duration, line.at(duration) + Watts(blocking_) * duration};
   };
-  while (!walk.at_end() && walk.bound().price.in_si() < blocking_) walk.advance();
+  while (!walk.at_end() && walk.price().in_si() < blocking_) walk.advance();
   auto line = walk.bound();
   std::vector<Cost> corners = {corner(walk.longest(), line)};
   for (; !walk.at_end(); walk.advance()) {
@@ -97,12 +99,22 @@ std::vector<Cost> PipelineSearch::bound() const {
 
 std::vector<Cost> PipelineSearch::round_along_bound(std::optional<Seconds> deadline) {
   TimeCostWalk walk(project());
+  double rise_since = kRoundingResolution;  // the slowest corner is always rounded
   auto corners = corners_of(walk, [&](double rise) {
-    const double parts = std::max(1.0, std::ceil(rise / kRoundingResolution));
-    for (double part = 0.0; part < parts; part += 1.0)
+    if (rise_since >= kRoundingResolution / 2) {
+      round_at(walk, walk.longest());
+      rise_since = 0.0;
+    }
+    const double parts = std::ceil(rise / kRoundingResolution);
+    for (double part = 1.0; part < parts; part += 1.0)
       round_at(walk, walk.longest() - part / parts * (walk.longest() - walk.shortest()));
-    if (deadline && *deadline < walk.longest() && *deadline > walk.shortest())
-      round_at(walk, *deadline);
+    rise_since += rise;
+    if (!deadline || *deadline >= walk.longest() || *deadline <= walk.shortest()) return;
+    const auto before = plans_.size();
+    round_at(walk, *deadline);
+    std::move(plans_.begin() + static_cast<std::ptrdiff_t>(before), plans_.end(),
+              std::back_inserter(at_deadline_));
+    plans_.resize(before);
   });
   round_at(walk, walk.shortest());
   keep_efficient(plans_);
@@ -138,24 +150,17 @@ void PipelineSearch::round_times(Seconds duration) {
   plans_.push_back(priced(std::move(backward)));
 }
 
-RealPlan PipelineSearch::priced(ClockPlan clocks) {
+RealPlan PipelineSearch::priced(PassClocks clocks) {
   const double time = planner_.makespan(clocks);
   const double energy = planner_.energy(clocks) + blocking_ * time;
   return {{Seconds(time), Joules(energy)}, std::move(clocks)};
 }
 
-std::vector<std::size_t> PipelineSearch::hull_of_plans() const {
-  const auto saving = [&](std::size_t a, std::size_t b) {
-    return (plans_[a].total.energy - plans_[b].total.energy) /
-           (plans_[b].total.time - plans_[a].total.time);
-  };
-  std::vector<std::size_t> hull;
-  for (std::size_t i = 0; i < plans_.size(); ++i) {
-    while (hull.size() >= 2 && saving(hull.back(), i) >= saving(hull[hull.size() - 2], hull.back()))
-      hull.pop_back();
-    hull.push_back(i);
-  }
-  return hull;
+std::vector<std::uint32_t> PipelineSearch::hull_of_plans() const {
+  std::vector<Cost> totals;
+  totals.reserve(plans_.size());
+  for (const auto& plan : plans_) totals.push_back(plan.total);
+  return hull_options(totals);
 }
 
 /// The first part of the iteration as in one plan and the rest as in the other. Parts are counted
@@ -191,10 +196,12 @@ void PipelineSearch::mix_neighbours() {
 void PipelineSearch::mix_neighbours_around(Seconds deadline) {
   const auto hull = hull_of_plans();
   const auto above = std::ranges::partition_point(
-      hull, [&](std::size_t i) { return plans_[i].total.time <= deadline; });
+      hull, [&](std::uint32_t i) { return plans_[i].total.time <= deadline; });
   const auto at = static_cast<std::size_t>(above - hull.begin());
   for (std::size_t k = at < 2 ? 1 : at - 1; k <= at && k < hull.size(); ++k)
     mix(RealPlan(plans_[hull[k - 1]]), RealPlan(plans_[hull[k]]));
+  std::ranges::move(at_deadline_, std::back_inserter(plans_));
+  at_deadline_.clear();
   keep_efficient(plans_);
 }
 
@@ -219,7 +226,7 @@ RealPlan PipelineSearch::polished(Seconds deadline) {
 }
 
 void PipelineSearch::polish(RealPlan& plan, Seconds deadline, std::size_t& visits) {
-  const auto try_instead = [&](ClockPlan clocks) {
+  const auto try_instead = [&](PassClocks clocks) {
     planner_.spend_slack(clocks, deadline.in_si());
     visits -= std::min(visits, kVisitsPerTrial * clocks.size());
     auto candidate = priced(std::move(clocks));

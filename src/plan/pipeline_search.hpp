@@ -22,7 +22,7 @@ namespace negawatt::plan {
 /// A plan with real clocks and what the whole iteration costs under it, blocking included.
 struct RealPlan {
   Cost total;
-  ClockPlan clocks;
+  PassClocks clocks;
 };
 
 /// Sorts by time and drops every plan that another one beats in time and energy.
@@ -61,22 +61,23 @@ class PipelineSearch {
   /// Calls on_segment(relative rise of the energy) while `walk` stands on each useful segment.
   template <class OnSegment>
   std::vector<Cost> corners_of(TimeCostWalk& walk, OnSegment on_segment) const;
-  [[nodiscard]] RealPlan priced(ClockPlan clocks);
+  [[nodiscard]] RealPlan priced(PassClocks clocks);
   void round_at(const TimeCostWalk& walk, Seconds duration);
   void round_times(Seconds duration);
   /// Local search from one plan; stops when no trial helps or `visits` is used up.
   void polish(RealPlan& plan, Seconds deadline, std::size_t& visits);
-  [[nodiscard]] std::vector<std::size_t> hull_of_plans() const;
+  [[nodiscard]] std::vector<std::uint32_t> hull_of_plans() const;
   void mix(const RealPlan& faster, const RealPlan& slower);
 
   std::vector<PipelineInstruction> instructions_;
   std::vector<ClockOptions> options_;  // by kind
   PipelineEvents events_;
-  ClockPlanner planner_;
+  PassClockPlanner planner_;
   std::uint32_t stages_ = 0;
   std::uint32_t microbatches_ = 0;
   double blocking_ = 0.0;  // W, of all stages together
   std::vector<RealPlan> plans_;
+  std::vector<RealPlan> at_deadline_;  // kept apart until neighbours are mixed as for the frontier
 
   // scratch
   std::vector<double> times_;  // by event

@@ -3,8 +3,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
 
+#include "core/result.hpp"
+#include "core/units.hpp"
+#include "plan/choice.hpp"
 #include "plan/compensated_sum.hpp"
+#include "plan/cost.hpp"
 #include "plan/hull.hpp"
 
 namespace negawatt::plan {
@@ -16,13 +24,19 @@ HullWalk hull_walk(const ChoiceProblem& problem) {
     const auto options = problem.options(i);
     const auto hull = hull_options(options);
     walk.fastest.push_back(hull.front());
+    Watts rate(std::numeric_limits<double>::infinity());
     for (std::size_t k = 1; k < hull.size(); ++k) {
-      walk.steps.push_back({saving_rate(options[hull[k - 1]], options[hull[k]]), i, hull[k]});
+      // Falls strictly on a hull, but for the rounding of nearly equal rates.
+      rate = std::min(rate, saving_rate(options[hull[k - 1]], options[hull[k]]));
+      walk.steps.push_back({rate, i, hull[k]});
     }
   }
-  // Stable: within an item the hull's own order stays, even where rounding makes rates equal.
-  std::stable_sort(walk.steps.begin(), walk.steps.end(),
-                   [](const HullStep& a, const HullStep& b) { return a.rate > b.rate; });
+  std::sort(walk.steps.begin(), walk.steps.end(), [&](const HullStep& a, const HullStep& b) {
+    if (a.rate != b.rate) return a.rate > b.rate;
+    if (a.item != b.item) return a.item < b.item;
+    const auto options = problem.options(a.item);
+    return options[a.to].time < options[b.to].time;
+  });
   return walk;
 }
 

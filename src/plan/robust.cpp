@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "plan/gaussian.hpp"
+#include "plan/measured.hpp"
 
 // Inside this file times are seconds and energies joules in plain doubles.
 namespace negawatt::plan {
@@ -36,85 +37,6 @@ constexpr std::uint64_t kChooseFromRest = 0;
 constexpr std::uint64_t kCertifyFromEstimate = 1;
 
 using Plan = std::vector<std::uint32_t>;
-
-enum class Quantity : unsigned char { time, energy };
-
-double number(const Cost& cost, Quantity quantity) {
-  return quantity == Quantity::time ? cost.time.in_si() : cost.energy.in_si();
-}
-
-/// on_plan * (total of the plan) + on_baseline * (total of the baseline), of time or energy.
-struct Form {
-  std::span<const std::uint32_t> plan;
-  double on_plan = 0.0;
-  double on_baseline = 0.0;
-  Quantity quantity = Quantity::time;
-};
-
-/// The problem as flat arrays, with the value and the covariance of forms.
-class Measured {
- public:
-  explicit Measured(const RobustProblem& problem);
-
-  [[nodiscard]] std::size_t items() const { return first_.size(); }
-  [[nodiscard]] std::size_t flat(std::size_t item, std::uint32_t option) const {
-    return first_[item] + option;
-  }
-  [[nodiscard]] std::size_t baseline(std::size_t item) const {
-    return flat(item, problem_.baseline[item]);
-  }
-  [[nodiscard]] const std::vector<Cost>& costs() const { return costs_; }
-
-  /// Of a form, when options cost `costs`.
-  [[nodiscard]] double value(const Form& form, const std::vector<Cost>& costs) const;
-  /// Between the errors of two forms in the whole table.
-  [[nodiscard]] double covariance(const Form& a, const Form& b) const;
-
- private:
-  [[nodiscard]] double covariance(std::size_t option, Quantity a, Quantity b) const;
-
-  const RobustProblem& problem_;
-  std::vector<std::size_t> first_;
-  std::vector<Cost> costs_;
-};
-
-Measured::Measured(const RobustProblem& problem) : problem_(problem) {
-  for (std::size_t item = 0; item < problem.options.items(); ++item) {
-    const auto options = problem.options.options(item);
-    first_.push_back(costs_.size());
-    costs_.insert(costs_.end(), options.begin(), options.end());
-  }
-}
-
-double Measured::value(const Form& form, const std::vector<Cost>& costs) const {
-  double sum = 0.0;
-  for (std::size_t item = 0; item < items(); ++item)
-    sum += form.on_plan * number(costs[flat(item, form.plan[item])], form.quantity) +
-           form.on_baseline * number(costs[baseline(item)], form.quantity);
-  return sum;
-}
-
-double Measured::covariance(std::size_t option, Quantity a, Quantity b) const {
-  const Deviation& deviation = problem_.deviations[option];
-  const Cost sd{deviation.time, deviation.energy};
-  return number(sd, a) * number(sd, b) * (a == b ? 1.0 : deviation.correlation);
-}
-
-double Measured::covariance(const Form& a, const Form& b) const {
-  double sum = 0.0;
-  for (std::size_t item = 0; item < items(); ++item) {
-    const std::size_t stay = baseline(item);
-    const std::size_t to_a = flat(item, a.plan[item]);
-    const std::size_t to_b = flat(item, b.plan[item]);
-    // A plan that keeps the baseline's option shares its error: both weights are on one number.
-    const double stay_a = a.on_baseline + (to_a == stay ? a.on_plan : 0.0);
-    const double stay_b = b.on_baseline + (to_b == stay ? b.on_plan : 0.0);
-    sum += stay_a * stay_b * covariance(stay, a.quantity, b.quantity);
-    if (to_a == to_b && to_a != stay)
-      sum += a.on_plan * b.on_plan * covariance(to_a, a.quantity, b.quantity);
-  }
-  return sum;
-}
 
 /// The table as two independent ones whose weighted mean it is.
 struct Parts {
@@ -186,12 +108,12 @@ Result<std::vector<Plan>> candidates(const RobustProblem& problem, const Measure
   return plans;
 }
 
-/// Fixed-sequence test of the candidates' slacks, and the split that it needs. Of the rest, the
-/// certifying part is rest + kSpread * noise and the estimating part rest - kReturn * noise, where
-/// the noise has the covariance of the table.
+/// The rest splits once more: the certifying part is rest + kSpread * noise and the estimating part
+/// rest - kReturn * noise, where the noise has the covariance of the table.
 const double kSpread = std::sqrt(kEstimate / (kCertify * kRest));
 const double kReturn = kSpread * kCertify / kEstimate;
 
+/// Fixed-sequence test of the slacks of the candidates.
 class Certificate {
  public:
   Certificate(const RobustProblem& problem, const Measured& table, const std::vector<Plan>& plans,
@@ -262,13 +184,6 @@ double Certificate::time_ratio(std::size_t certified, std::span<const double> no
       plan_time * plan_time * of_baseline - (of_baseline * of_plan - of_both * of_both);
   if (a <= 0.0 || baseline_time <= 0.0) return tolerated;
   return std::min(tolerated, (b + std::sqrt(std::max(0.0, discriminant))) / a);
-}
-
-CorrelatedGaussian errors_of(const Measured& table, std::span<const Form> forms) {
-  std::vector<double> covariance;
-  for (const Form& a : forms)
-    for (const Form& b : forms) covariance.push_back(table.covariance(a, b));
-  return CorrelatedGaussian(std::move(covariance), forms.size());
 }
 
 /// Mean and standard deviation of a form in the estimating part, averaged over splits.

@@ -55,7 +55,7 @@ struct ScheduleLimits {
   std::size_t bytes = std::size_t{2} << 30U;  ///< refuse a problem that needs more memory
   std::size_t steps = 700'000'000;            ///< dynamic programs: invocations x pairs x latencies
   std::size_t labels = 1'000'000;             ///< kept at once while the duality gap is closed
-  double gap = 1e-9;                          ///< relative gap that is as good as none
+  double gap = 1e-8;                          ///< relative gap that is as good as none
 };
 
 /// What `segments` cost, or Code::invalid with the first rule they break: cover the sequence in

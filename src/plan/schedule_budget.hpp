@@ -21,9 +21,12 @@ struct BudgetOptimum {
                                                                Seconds budget,
                                                                const ScheduleLimits& limits);
 
+/// What holding one pair all the time costs, per pair; nothing where a kernel lacks it.
+[[nodiscard]] std::vector<std::optional<Cost>> constant_costs(const ScheduleTables& tables);
+
 /// The pair with the least energy among those that keep the budget all the way.
 [[nodiscard]] std::optional<std::uint32_t> best_constant_pair(const ScheduleTables& tables,
-                                                              double budget);
+                                                              double longest);
 
 /// Longest time that counts as keeping the budget, in seconds.
 [[nodiscard]] double longest_within(Seconds budget);

@@ -15,8 +15,9 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kRounding = 1e-12;
 // A cut in a stretch that is long enough seldom needs to move again.
 constexpr int kMostMoves = 3;
-// Pairs tried at the cut by a quick closing.
-constexpr int kQuickPairs = 3;
+// Pairs tried at the cut by a quick closing, and the relative gap that ends it.
+constexpr double kQuickGap = 1e-5;
+constexpr int kQuickPairs = 2;
 
 /// Before the invocation that takes longest at its fastest pair: it absorbs most of a latency.
 std::uint32_t longest_invocation(const ScheduleTables& tables) {
@@ -71,8 +72,7 @@ CycleSolver::CycleSolver(const ScheduleTables& tables, std::size_t steps, double
       steps_per_run_(std::size_t{tables.invocations()} * tables.pairs() *
                      tables.latencies().size()),
       steps_left_(steps),
-      gap_(gap),
-      cuts_left_(kMostMoves) {}
+      gap_(gap) {}
 
 void CycleSolver::run(Weights weights, DpStart start) {
   steps_left_ -= std::min(steps_left_, steps_per_run_);
@@ -86,8 +86,9 @@ void CycleSolver::cut_at(std::uint32_t invocation) {
   dp_ = ScheduleDp(cut_tables_);
 }
 
-bool CycleSolver::move_cut(const Assignment& from_cut) {
-  const auto middle = middle_of_longest_stretch(cut_tables_, from_cut);
+bool CycleSolver::move_cut() {
+  if (relaxed_.empty() || !has_steps()) return false;
+  const auto middle = middle_of_longest_stretch(cut_tables_, relaxed_);
   if (middle == 0) return false;
   cut_at((cut_ + middle) % tables_.invocations());
   return true;
@@ -103,7 +104,7 @@ void CycleSolver::offer(Search& search, const Assignment& from_cut) const {
   std::ranges::rotate(assignment, assignment.end() - cut_);
 }
 
-Assignment CycleSolver::relax(Search& search) {
+void CycleSolver::relax(Search& search) {
   run(search.weights, {});
   double constant = kNever, ending = kNever;
   std::uint16_t constant_pair = 0, ending_pair = 0;
@@ -113,31 +114,31 @@ Assignment CycleSolver::relax(Search& search) {
     if (dp_.end_value(pair) < ending) ending = dp_.end_value(pair), ending_pair = pair;
   }
   search.best.bound = std::max(search.best.bound, std::min(constant, ending));
-  Assignment best;
+  relaxed_.clear();
   if (constant < search.best.value) {
-    best.assign(tables_.invocations(), constant_pair);
-    offer(search, best);
+    relaxed_.assign(tables_.invocations(), constant_pair);
+    offer(search, relaxed_);
   }
   if (ending < constant) {
-    best = dp_.walk(cut_tables_, ending_pair, dp_.last_change(cut_tables_, ending_pair));
-    offer(search, best);
+    relaxed_ = dp_.walk(cut_tables_, ending_pair, dp_.last_change(cut_tables_, ending_pair));
+    offer(search, relaxed_);
   }
-  return best;
 }
 
 CycleOptimum CycleSolver::minimise(Weights weights, double known, Closing closing) {
   Search search{.weights = weights, .best = {.bound = -kNever, .value = known}};
-  while (true) {
-    const auto relaxed = relax(search);
+  for (int moves = 0;; ++moves) {
+    relax(search);
     if (search.best.value < kNever)
       search.tolerance = std::max(kRounding, gap_) * std::abs(search.best.value);
-    if (relaxed.empty() || search.is_closed_by(search.best.bound)) break;
-    if (cuts_left_-- <= 0 || !has_steps() || !move_cut(relaxed)) break;
+    if (search.is_closed_by(search.best.bound) || closing != Closing::exact) break;
+    if (moves == kMostMoves || !move_cut()) break;
   }
+  if (!relaxed_.empty()) search.best.bound_time = cut_tables_.assess(relaxed_).time;
   if (!search.is_closed_by(search.best.bound)) {
     if (closing == Closing::quick)
       close_quickly(search);
-    else
+    else if (closing == Closing::exact)
       search.best.bound = std::max(search.best.bound, close_exactly(search));
   }
   search.best.bound = std::min(search.best.bound, search.best.value);
@@ -159,8 +160,25 @@ void CycleSolver::close_quickly(Search& search) {
     if (search.is_closed_by(relaxed) || !has_steps()) return;
     run(search.weights, {.pair = pair});
     const auto window = held_before_cut(pair);
-    if (window.is_long_enough) offer_held(search, pair, window.first);
+    if (!window.is_long_enough) continue;
+    const double held = offer_held(search, pair, window.first);
+    if (held - search.best.bound <= kQuickGap * held) return;
   }
+}
+
+std::optional<Assignment> CycleSolver::divided(Weights weights, LaterTime later,
+                                               std::uint32_t pair) {
+  steps_left_ -= std::min(steps_left_, steps_per_run_);
+  dp_.run(cut_tables_, weights, {.pair = pair}, later);
+  const auto window = held_before_cut(pair);
+  const double value = dp_.end_value_up_to(pair, window.first);
+  if (!window.is_long_enough || value == kNever) return std::nullopt;
+  auto last = window.first;
+  while (dp_.end_value_from(pair, last) > value) --last;
+  auto assignment = dp_.walk(cut_tables_, pair, last);
+  if (!cut_tables_.assess(assignment).broken.empty()) return std::nullopt;
+  std::ranges::rotate(assignment, assignment.end() - cut_);
+  return assignment;
 }
 
 double CycleSolver::close_exactly(Search& search) {

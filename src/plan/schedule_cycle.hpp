@@ -18,6 +18,8 @@ namespace negawatt::plan {
 
 struct CycleOptimum {
   double bound = 0.0;  ///< no valid schedule has less
+  /// Seconds of the walk that attains the bound: how the bound falls with the price of time.
+  double bound_time = 0.0;
   /// The best valid schedule found and its value, unless none is below the value known before.
   std::optional<Assignment> assignment;
   double value = 0.0;
@@ -25,6 +27,7 @@ struct CycleOptimum {
 
 /// How far to go when the relaxation's schedule breaks a rule across the cut.
 enum class Closing : unsigned char {
+  none,   ///< leave it: only the bound is wanted
   quick,  ///< find a valid schedule close to it; the bound stays that of the relaxation
   exact,  ///< branch and bound over the states at the cut
 };
@@ -37,6 +40,16 @@ class CycleSolver {
 
   /// `known` is the value of a schedule the caller has, or infinity.
   [[nodiscard]] CycleOptimum minimise(Weights weights, double known, Closing closing);
+
+  /// Moves the cut to where the best relaxed walk of the last minimise() holds its clocks longest;
+  /// false when it is there already. Bounds before and after are of different relaxations.
+  bool move_cut();
+
+  /// A valid schedule that changes its price of time on the way, so as to be faster before an
+  /// invocation (counted from the cut) and slower from it on, or the reverse. Holds `pair` across
+  /// the cut. Nothing when there is none.
+  [[nodiscard]] std::optional<Assignment> divided(Weights weights, LaterTime later,
+                                                  std::uint32_t pair);
 
   /// False when the next minimise() would do no more than one relaxation.
   [[nodiscard]] bool has_steps() const { return steps_left_ > steps_per_run_; }
@@ -53,10 +66,8 @@ class CycleSolver {
   };
   void run(Weights weights, DpStart start);
   void cut_at(std::uint32_t invocation);
-  /// Moves the cut into the longest stretch of a schedule; false when it is there already.
-  bool move_cut(const Assignment& from_cut);
-  /// The relaxation; returns its best schedule, from the cut on.
-  Assignment relax(Search& search);
+  /// The relaxation; leaves its best walk in relaxed_.
+  void relax(Search& search);
   void offer(Search& search, const Assignment& from_cut) const;
   /// Tries the pairs that the relaxation likes best at the cut.
   void close_quickly(Search& search);
@@ -82,7 +93,7 @@ class CycleSolver {
   std::size_t steps_per_run_ = 0;
   std::size_t steps_left_ = 0;
   double gap_ = 0.0;
-  int cuts_left_ = 0;
+  Assignment relaxed_;  // from the cut on; empty when nothing beats what was known
 };
 
 }  // namespace negawatt::plan

@@ -2,6 +2,7 @@
 #include "plan/schedule_dp.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace negawatt::plan {
@@ -21,12 +22,8 @@ ScheduleDp::ScheduleDp(const ScheduleTables& tables)
     : pairs_(tables.pairs()),
       invocations_(tables.invocations()),
       classes_(static_cast<std::uint32_t>(tables.latencies().size())),
-      class_serves_core_(classes_, 0),
       class_serves_memory_(classes_, 0) {
-  for (const auto& target : tables.targets()) {
-    class_serves_core_[target.core.latency_class] = 1;
-    class_serves_memory_[target.memory.latency_class] = 1;
-  }
+  for (const auto& target : tables.targets()) class_serves_memory_[target.memory.latency_class] = 1;
   prefix_.resize(pairs_);
   fresh_.resize(pairs_);
   open_.resize(std::size_t{classes_} * pairs_);
@@ -75,12 +72,33 @@ void ScheduleDp::find_latest_starts(const ScheduleTables& tables) {
   }
 }
 
-void ScheduleDp::begin(const ScheduleTables& tables, Weights weights, DpStart start) {
-  start_ = start;
+void ScheduleDp::weigh(const ScheduleTables& tables, Weights weights, LaterTime later) {
   energy_weight_ = weights.energy;
-  weights_.resize(tables.times().size());
-  for (std::size_t at = 0; at < weights_.size(); ++at)
-    weights_[at] = weights.energy * tables.energies()[at] + weights.time * tables.times()[at];
+  later_from_ = later.from;
+  const auto fill = [&](std::vector<double>& table, double time) {
+    table.resize(tables.times().size());
+    for (std::size_t at = 0; at < table.size(); ++at)
+      table[at] = weights.energy * tables.energies()[at] + time * tables.times()[at];
+  };
+  fill(weights_, weights.time);
+  const auto groups = static_cast<std::uint32_t>(tables.memory_groups().size() - 1);
+  sources_.clear();
+  for (std::uint32_t pair = 0; pair < pairs_; ++pair) {
+    const auto& target = tables.targets()[pair];
+    sources_.push_back({
+        .by_memory = target.core.latency_class * groups + tables.memory_of()[pair],
+        .by_core = target.memory.latency_class * tables.cores() + tables.core_of()[pair],
+        .by_any = target.both.latency_class,
+        .core_weight = weights.energy * target.core.energy,
+        .memory_weight = weights.energy * target.memory.energy,
+        .both_weight = weights.energy * target.both.energy,
+    });
+  }
+  if (later.from < invocations_) fill(later_weights_, later.time);
+}
+
+void ScheduleDp::begin(const ScheduleTables& tables, DpStart start) {
+  start_ = start;
   std::ranges::fill(prefix_, 0.0);
   std::ranges::fill(open_, kNever);
   std::fill_n(least_arrivals_.begin(), pairs_, kNever);
@@ -131,22 +149,29 @@ void ScheduleDp::gather_mature(std::uint32_t boundary) {
   }
 }
 
+double ScheduleDp::least_of(std::span<const double> values) {
+  // Four at a time: one running minimum would wait for itself.
+  std::array<double, 4> least;
+  least.fill(kNever);
+  std::size_t at = 0;
+  for (; at + 4 <= values.size(); at += 4)
+    for (std::size_t lane = 0; lane < 4; ++lane)
+      least[lane] = std::min(least[lane], values[at + lane]);
+  for (; at < values.size(); ++at) least[0] = std::min(least[0], values[at]);
+  return std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
+}
+
 void ScheduleDp::reduce_mature(const ScheduleTables& tables) {
   const auto& groups = tables.memory_groups();
   const auto group_count = groups.size() - 1;
   const auto* core_of = tables.core_of().data();
   std::ranges::fill(by_core_, kNever);
   for (std::uint32_t k = 0; k < classes_; ++k) {
-    const auto* mature = mature_.data() + std::size_t{k} * pairs_;
-    double least = kNever;
-    for (std::size_t g = 0; g < group_count; ++g) {
-      double in_group = kNever;
-      for (std::uint32_t pair = groups[g]; pair < groups[g + 1]; ++pair)
-        in_group = std::min(in_group, mature[pair]);
-      by_memory_[k * group_count + g] = in_group;
-      least = std::min(least, in_group);
-    }
-    by_any_[k] = least;
+    const std::span mature(mature_.data() + std::size_t{k} * pairs_, pairs_);
+    const std::span by_memory(by_memory_.data() + k * group_count, group_count);
+    for (std::size_t g = 0; g < group_count; ++g)
+      by_memory[g] = least_of(mature.subspan(groups[g], groups[g + 1] - groups[g]));
+    by_any_[k] = least_of(by_memory);
     if (class_serves_memory_[k] == 0) continue;
     auto* by_core = by_core_.data() + std::size_t{k} * tables.cores();
     for (std::uint32_t pair = 0; pair < pairs_; ++pair)
@@ -155,27 +180,18 @@ void ScheduleDp::reduce_mature(const ScheduleTables& tables) {
 }
 
 void ScheduleDp::arrive(const ScheduleTables& tables, std::uint32_t boundary) {
-  const auto group_count = tables.memory_groups().size() - 1;
-  const auto cores = tables.cores();
-  const auto* targets = tables.targets().data();
-  const auto* memory_of = tables.memory_of().data();
-  const auto* core_of = tables.core_of().data();
   const auto* before = least_arrivals_.data() + std::size_t{boundary - 1} * pairs_;
   auto* after = least_arrivals_.data() + std::size_t{boundary} * pairs_;
   const auto* prefix = prefix_.data();
+  const auto* sources = sources_.data();
   auto* fresh = fresh_.data();
-  const double weight = energy_weight_;
   for (std::uint32_t pair = 0; pair < pairs_; ++pair) {
     // The groups contain the pair itself: a change to itself costs at least as much as staying.
-    const auto& target = targets[pair];
-    const double core = by_memory_[target.core.latency_class * group_count + memory_of[pair]];
-    const double memory =
-        by_core_[std::size_t{target.memory.latency_class} * cores + core_of[pair]];
-    const double both = by_any_[target.both.latency_class];
-    fresh[pair] =
-        std::min({core + weight * target.core.energy, memory + weight * target.memory.energy,
-                  both + weight * target.both.energy}) -
-        prefix[pair];
+    const auto& source = sources[pair];
+    const double core = by_memory_[source.by_memory] + source.core_weight;
+    const double memory = by_core_[source.by_core] + source.memory_weight;
+    const double both = by_any_[source.by_any] + source.both_weight;
+    fresh[pair] = std::min(std::min(core, memory), both) - prefix[pair];
     after[pair] = std::min(before[pair], fresh[pair]);
   }
   for (const auto pair : tables.missing(tables.kernel(boundary - 1))) after[pair] = fresh[pair];
@@ -187,7 +203,7 @@ void ScheduleDp::arrive(const ScheduleTables& tables, std::uint32_t boundary) {
 }
 
 void ScheduleDp::advance(const ScheduleTables& tables, std::uint32_t boundary) {
-  const auto* weight = weights_.data() + tables.cell(boundary - 1, 0);
+  const auto* weight = weights_of(tables, boundary - 1);
   auto* prefix = prefix_.data();
   for (std::uint32_t pair = 0; pair < pairs_; ++pair) prefix[pair] += weight[pair];
   open_starts(boundary);
@@ -197,9 +213,11 @@ void ScheduleDp::advance(const ScheduleTables& tables, std::uint32_t boundary) {
   arrive(tables, boundary);
 }
 
-void ScheduleDp::run(const ScheduleTables& tables, Weights weights, DpStart start) {
+void ScheduleDp::run(const ScheduleTables& tables, Weights weights, DpStart start,
+                     LaterTime later) {
   NW_ASSERT(!start.credit || start.pair);
-  begin(tables, weights, start);
+  weigh(tables, weights, later);
+  begin(tables, start);
   for (std::uint32_t boundary = 1; boundary <= invocations_; ++boundary) advance(tables, boundary);
 }
 
@@ -269,7 +287,7 @@ Assignment ScheduleDp::walk(const ScheduleTables& tables, std::uint32_t pair,
   auto known = invocations_;  // prefix holds invocations 0 ... known - 1
   while (true) {
     for (; known > boundary; --known) {
-      const auto* weight = weights_.data() + tables.cell(known - 1, 0);
+      const auto* weight = weights_of(tables, known - 1);
       for (std::uint32_t p = 0; p < pairs_; ++p) prefix[p] -= weight[p];
     }
     const auto from = best_predecessor(tables, pair, boundary, prefix);

@@ -10,7 +10,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "plan/schedule_tables.hpp"
@@ -19,6 +21,12 @@ namespace negawatt::plan {
 
 struct Weights {
   double energy = 1.0;
+  double time = 0.0;
+};
+
+/// The weight of time from one boundary on, where it differs from that before.
+struct LaterTime {
+  std::uint32_t from = std::numeric_limits<std::uint32_t>::max();
   double time = 0.0;
 };
 
@@ -39,7 +47,7 @@ class ScheduleDp {
   /// Also keep arrival() of every pair, not only of the start's.
   void keep_arrivals() { keeps_arrivals_ = true; }
 
-  void run(const ScheduleTables& tables, Weights weights, DpStart start);
+  void run(const ScheduleTables& tables, Weights weights, DpStart start, LaterTime later = {});
 
   /// Least value of ending at `pair` after at least one change.
   [[nodiscard]] double end_value(std::uint32_t pair) const;
@@ -80,8 +88,24 @@ class ScheduleDp {
     std::uint32_t latency_class = 0;
     double value = 0.0;
   };
+  /// Where a change to a pair finds the least of what it may come from, and what it weighs.
+  struct Source {
+    std::uint32_t by_memory = 0;
+    std::uint32_t by_core = 0;
+    std::uint32_t by_any = 0;
+    double core_weight = 0.0;
+    double memory_weight = 0.0;
+    double both_weight = 0.0;
+  };
+  static double least_of(std::span<const double> values);
   void find_latest_starts(const ScheduleTables& tables);
-  void begin(const ScheduleTables& tables, Weights weights, DpStart start);
+  void begin(const ScheduleTables& tables, DpStart start);
+  void weigh(const ScheduleTables& tables, Weights weights, LaterTime later);
+  [[nodiscard]] const double* weights_of(const ScheduleTables& tables,
+                                         std::uint32_t invocation) const {
+    const auto& weights = invocation < later_from_ ? weights_ : later_weights_;
+    return weights.data() + tables.cell(invocation, 0);
+  }
   void advance(const ScheduleTables& tables, std::uint32_t boundary);
   void open_starts(std::uint32_t boundary);
   void forget_missing(const ScheduleTables& tables, std::uint32_t invocation);
@@ -101,20 +125,22 @@ class ScheduleDp {
   std::uint32_t invocations_ = 0;
   std::uint32_t classes_ = 0;
   std::vector<std::uint32_t> latest_start_;
-  std::vector<std::uint32_t> first_missing_;  // per pair: first invocation it cannot run
-  std::vector<std::uint8_t> class_serves_core_, class_serves_memory_;
+  std::vector<std::uint32_t> first_missing_;       // per pair: first invocation it cannot run
+  std::vector<std::uint8_t> class_serves_memory_;  // may a change of memory alone take it?
   bool keeps_arrivals_ = false;
 
   // Of the last run.
   DpStart start_;
   double energy_weight_ = 1.0;
-  std::vector<double> weights_;          // kernel x pair
-  std::vector<double> prefix_;           // per pair, up to the current boundary
-  std::vector<std::uint32_t> opens_at_;  // per class: when the start's pair may be left
-  std::vector<double> open_;             // class x pair: 0 where the start may be left, or inf
-  std::vector<double> least_arrivals_;   // boundary x pair
-  std::vector<double> arrivals_;         // boundary x pair, or boundary for the start's pair
-  std::vector<double> mature_;           // class x pair
+  std::vector<Source> sources_;  // per pair
+  std::uint32_t later_from_ = 0;
+  std::vector<double> weights_, later_weights_;  // kernel x pair
+  std::vector<double> prefix_;                   // per pair, up to the current boundary
+  std::vector<std::uint32_t> opens_at_;          // per class: when the start's pair may be left
+  std::vector<double> open_;            // class x pair: 0 where the start may be left, or inf
+  std::vector<double> least_arrivals_;  // boundary x pair
+  std::vector<double> arrivals_;        // boundary x pair, or boundary for the start's pair
+  std::vector<double> mature_;          // class x pair
   std::vector<double> by_memory_, by_core_, by_any_;  // least of mature_ per class and group
   std::vector<double> fresh_;  // per pair: value of a change at this boundary
 };

@@ -14,6 +14,7 @@
 #include <limits>
 
 #include "core/result.hpp"
+#include "plan/hull.hpp"
 
 namespace negawatt::plan {
 namespace {
@@ -21,21 +22,16 @@ namespace {
 // Sums over a whole project stay below 2^kIntegerBits, so that nothing overflows.
 constexpr int kIntegerBits = 60;
 constexpr std::int64_t kUnbounded = std::int64_t{1} << 61;
+constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint32_t kUnreached = std::numeric_limits<std::uint32_t>::max();
 
-constexpr std::uint32_t arc_of(std::uint32_t half_arc) { return half_arc >> 1U; }
-constexpr bool is_back(std::uint32_t half_arc) { return (half_arc & 1U) != 0; }
+constexpr bool is_back(std::uint32_t arc) { return arc % 2 != 0; }
 
 /// The power of two that makes `largest_sum` an integer of kIntegerBits bits. A power of two, so
 /// that equal and exactly representable numbers stay so.
 double unit_for(double largest_sum) {
   if (!(largest_sum > 0.0)) return 1.0;
   return std::ldexp(1.0, std::ilogb(largest_sum) + 1 - kIntegerBits);
-}
-
-/// Energy one more second saves between an option and the next slower one.
-double slope(const Cost& faster, const Cost& slower) {
-  return ((faster.energy - slower.energy) / (slower.time - faster.time)).in_si();
 }
 
 }  // namespace
@@ -48,7 +44,7 @@ TimeCostWalk::TimeCostWalk(const Project& project)
     const auto& options = activity.options;
     NW_ASSERT(!options.empty());
     all_time += options.back().time.in_si();
-    if (options.size() > 1) all_price += slope(options[0], options[1]);
+    if (options.size() > 1) all_price += saving_rate(options[0], options[1]).in_si();
   }
   time_unit_ = unit_for(all_time);
   price_unit_ = unit_for(all_price);
@@ -62,24 +58,20 @@ TimeCostWalk::TimeCostWalk(const Project& project)
   shift_.resize(project.events);
   index_arcs();
   set_slowest_times();
-  if (saturate()) {
-    find_shifts();
-  } else {
-    at_end_ = true;
-  }
+  step();
 }
 
 void TimeCostWalk::add_arc(std::uint32_t from, std::uint32_t to, std::span<const Cost> options) {
   const auto ticks = [&](const Cost& cost) {
     return static_cast<Ticks>(std::llround(cost.time.in_si() / time_unit_));
   };
-  Arc arc{.from = from, .to = to, .first = static_cast<std::uint32_t>(vertex_time_.size())};
-  arc.vertex = arc.first;
+  Arc arc{.from = from, .to = to, .slowest = static_cast<std::uint32_t>(vertex_time_.size())};
+  arc.vertex = arc.slowest;
   vertex_cost_.insert(vertex_cost_.end(), options.begin(), options.end());
   Flow filled = 0;
   for (auto k = options.size() - 1; k > 0; --k) {
-    const auto until =
-        static_cast<Flow>(std::llround(slope(options[k - 1], options[k]) / price_unit_));
+    const auto until = static_cast<Flow>(
+        std::llround(saving_rate(options[k - 1], options[k]).in_si() / price_unit_));
     // A vertex whose time or price range is below the resolution is never the only best one.
     if (until <= filled || ticks(options[k]) <= ticks(options[k - 1])) continue;
     vertex_time_.push_back(ticks(options[k]));
@@ -88,7 +80,6 @@ void TimeCostWalk::add_arc(std::uint32_t from, std::uint32_t to, std::span<const
   }
   vertex_time_.push_back(ticks(options[0]));
   vertex_room_.push_back(kUnbounded);
-  refresh(arc);
   arcs_.push_back(arc);
   cost_end_.push_back(vertex_cost_.size());
 }
@@ -104,8 +95,12 @@ void TimeCostWalk::index_arcs() {
   half_arcs_.resize(first_half_arc_.back());
   auto at = first_half_arc_;
   for (std::uint32_t a = 0; a < arcs_.size(); ++a) {
-    half_arcs_[at[arcs_[a].from]++] = 2 * a;
-    half_arcs_[at[arcs_[a].to]++] = 2 * a + 1;
+    auto& arc = arcs_[a];
+    arc.forward = at[arc.from]++;
+    arc.back = at[arc.to]++;
+    half_arcs_[arc.forward] = {.head = arc.to, .arc = 2 * a};
+    half_arcs_[arc.back] = {.head = arc.from, .arc = 2 * a + 1};
+    refresh(arc);
   }
 }
 
@@ -115,42 +110,33 @@ void TimeCostWalk::set_slowest_times() {
   queue_.assign(1, source_);
   for (std::size_t done = 0; done < queue_.size(); ++done) {
     const auto event = queue_[done];
-    for (auto h = first_half_arc_[event]; h < first_half_arc_[event + 1]; ++h) {
-      if (is_back(half_arcs_[h])) continue;
-      const auto& arc = arcs_[arc_of(half_arcs_[h])];
-      time_[arc.to] = std::max(time_[arc.to], time_[event] + arc.length);
-      if (--missing[arc.to] == 0) queue_.push_back(arc.to);
+    for (const auto& half : out_of(event)) {
+      if (is_back(half.arc)) continue;
+      time_[half.head] = std::max(time_[half.head], time_[event] - half.offset);
+      if (--missing[half.head] == 0) queue_.push_back(half.head);
     }
   }
   NW_ASSERT(queue_.size() == time_.size());  // acyclic, and all events are reached
-  longest_ = time_[sink_];
 }
 
 void TimeCostWalk::advance() {
   NW_ASSERT(!at_end_);
+  step();
+}
+
+void TimeCostWalk::step() {
   longest_ = time_[sink_];
   if (saturate()) {
-    find_shifts();
+    shorten();
   } else {
     at_end_ = true;
     std::ranges::fill(shift_, 0);
   }
 }
 
-std::uint32_t TimeCostWalk::head(std::uint32_t half_arc) const {
-  const auto& arc = arcs_[arc_of(half_arc)];
-  return is_back(half_arc) ? arc.from : arc.to;
-}
-
-TimeCostWalk::Ticks TimeCostWalk::slack(std::uint32_t half_arc) const {
-  const auto& arc = arcs_[arc_of(half_arc)];
-  const auto duration = time_[arc.to] - time_[arc.from];
-  return is_back(half_arc) ? arc.back_length - duration : duration - arc.length;
-}
-
-TimeCostWalk::Flow TimeCostWalk::room(std::uint32_t half_arc) const {
-  const auto& arc = arcs_[arc_of(half_arc)];
-  return is_back(half_arc) ? arc.back_room : arc.room;
+std::uint32_t TimeCostWalk::tail_of(const HalfArc& half) const {
+  const auto& arc = arcs_[half.arc / 2];
+  return is_back(half.arc) ? arc.to : arc.from;
 }
 
 bool TimeCostWalk::saturate() {
@@ -169,50 +155,47 @@ bool TimeCostWalk::number_levels() {
   queue_.assign(1, source_);
   for (std::size_t done = 0; done < queue_.size(); ++done) {
     const auto event = queue_[done];
-    for (auto h = first_half_arc_[event]; h < first_half_arc_[event + 1]; ++h) {
-      const auto half_arc = half_arcs_[h];
-      const auto to = head(half_arc);
-      if (level_[to] != kUnreached || room(half_arc) == 0 || slack(half_arc) != 0) continue;
-      level_[to] = level_[event] + 1;
-      queue_.push_back(to);
+    for (const auto& half : out_of(event)) {
+      if (level_[half.head] != kUnreached || !is_tight(event, half)) continue;
+      level_[half.head] = level_[event] + 1;
+      queue_.push_back(half.head);
     }
   }
+  if (level_[sink_] == kUnreached) return false;
   next_half_arc_.assign(first_half_arc_.begin(), first_half_arc_.end() - 1);
-  return level_[sink_] != kUnreached;
+  return true;
 }
 
 TimeCostWalk::Flow TimeCostWalk::augment() {
   path_.clear();
   auto event = source_;
   while (event != sink_) {
-    auto& h = next_half_arc_[event];
-    while (h < first_half_arc_[event + 1]) {
-      const auto half_arc = half_arcs_[h];
-      if (level_[head(half_arc)] == level_[event] + 1 && room(half_arc) != 0 &&
-          slack(half_arc) == 0)
-        break;
-      ++h;
-    }
-    if (h < first_half_arc_[event + 1]) {
-      path_.push_back(half_arcs_[h]);
-      event = head(half_arcs_[h]);
+    auto& next = next_half_arc_[event];
+    const auto is_onward = [&](const HalfArc& half) {
+      return level_[half.head] == level_[event] + 1 && is_tight(event, half);
+    };
+    while (next < first_half_arc_[event + 1] && !is_onward(half_arcs_[next])) ++next;
+    if (next < first_half_arc_[event + 1]) {
+      path_.push_back(next);
+      event = half_arcs_[next].head;
     } else {
       if (path_.empty()) return 0;
-      event = head(path_.back() ^ 1U);
+      event = tail_of(half_arcs_[path_.back()]);
       path_.pop_back();
       ++next_half_arc_[event];
     }
   }
   Flow amount = kUnbounded;
-  for (const auto half_arc : path_) amount = std::min(amount, room(half_arc));
+  for (const auto half_arc : path_) amount = std::min(amount, half_arcs_[half_arc].room);
   if (amount < kUnbounded)
     for (const auto half_arc : path_) push(half_arc, amount);
   return amount;
 }
 
 void TimeCostWalk::push(std::uint32_t half_arc, Flow amount) {
-  auto& arc = arcs_[arc_of(half_arc)];
-  if (is_back(half_arc)) {
+  const auto which = half_arcs_[half_arc].arc;
+  auto& arc = arcs_[which / 2];
+  if (is_back(which)) {
     if (arc.used == 0) arc.used = vertex_room_[--arc.vertex];
     arc.used -= amount;
     arc.flow -= amount;
@@ -227,43 +210,47 @@ void TimeCostWalk::push(std::uint32_t half_arc, Flow amount) {
   refresh(arc);
 }
 
-void TimeCostWalk::refresh(Arc& arc) const {
+void TimeCostWalk::refresh(const Arc& arc) {
   const auto all = vertex_room_[arc.vertex];
-  arc.length = vertex_time_[arc.vertex];
-  arc.room = all == kUnbounded ? kUnbounded : all - arc.used;
-  const bool is_slowest = arc.vertex == arc.first;
-  arc.back_room = arc.used > 0 || is_slowest ? arc.used : vertex_room_[arc.vertex - 1];
-  arc.back_length = arc.used > 0 || is_slowest ? arc.length : vertex_time_[arc.vertex - 1];
+  auto& forward = half_arcs_[arc.forward];
+  forward.offset = -vertex_time_[arc.vertex];
+  forward.room = all == kUnbounded ? kUnbounded : all - arc.used;
+  auto& back = half_arcs_[arc.back];
+  // The last unit of flow lies in this vertex or, when that is empty, in the next slower one.
+  const bool is_here = arc.used > 0 || arc.vertex == arc.slowest;
+  back.offset = vertex_time_[is_here ? arc.vertex : arc.vertex - 1];
+  back.room = is_here ? arc.used : vertex_room_[arc.vertex - 1];
 }
 
-void TimeCostWalk::find_shifts() {
-  constexpr auto kFar = std::numeric_limits<Ticks>::max();
+void TimeCostWalk::shorten() {
   std::ranges::fill(shift_, kFar);
-  heap_.assign(1, {0, source_});
-  shift_[source_] = 0;
-  Ticks reached = 0;
+  heap_.clear();
+  // What saturate() reached last is at distance 0 and need not pass through the heap.
+  for (const auto event : queue_) shift_[event] = 0;
+  for (const auto event : queue_) relax(event, 0);
   while (!heap_.empty()) {
     std::ranges::pop_heap(heap_, std::greater<>{});
     const auto [distance, event] = heap_.back();
     heap_.pop_back();
-    if (distance > shift_[event]) continue;
-    reached = distance;
     if (event == sink_) break;
-    for (auto h = first_half_arc_[event]; h < first_half_arc_[event + 1]; ++h) {
-      const auto half_arc = half_arcs_[h];
-      if (room(half_arc) == 0) continue;
-      const auto to = head(half_arc);
-      const auto through = distance + slack(half_arc);
-      if (through >= shift_[to] || through >= shift_[sink_]) continue;
-      shift_[to] = through;
-      heap_.emplace_back(through, to);
-      std::ranges::push_heap(heap_, std::greater<>{});
-    }
+    if (distance == shift_[event]) relax(event, distance);
   }
-  NW_ASSERT(reached == shift_[sink_] && reached > 0);
+  const auto shorter = shift_[sink_];
+  NW_ASSERT(0 < shorter && shorter < kFar);
   for (std::size_t event = 0; event < time_.size(); ++event) {
-    shift_[event] = std::min(shift_[event], reached);
+    shift_[event] = std::min(shift_[event], shorter);
     time_[event] -= shift_[event];
+  }
+}
+
+void TimeCostWalk::relax(std::uint32_t event, Ticks distance) {
+  for (const auto& half : out_of(event)) {
+    if (half.room == 0) continue;
+    const auto through = distance + time_[half.head] - time_[event] + half.offset;
+    if (through >= shift_[half.head] || through >= shift_[sink_]) continue;
+    shift_[half.head] = through;
+    heap_.emplace_back(through, half.head);
+    std::ranges::push_heap(heap_, std::greater<>{});
   }
 }
 
@@ -279,7 +266,7 @@ BoundLine TimeCostWalk::bound() const {
     }
     at_zero += least;
   }
-  return {Watts(static_cast<double>(flow_) * price_unit_), Joules(at_zero)};
+  return {price(), Joules(at_zero)};
 }
 
 Watts TimeCostWalk::price_of(std::size_t activity) const {

@@ -64,6 +64,8 @@ class TimeCostWalk {
 
   [[nodiscard]] Seconds longest() const { return seconds(longest_); }
   [[nodiscard]] Seconds shortest() const { return seconds(time_[sink_]); }
+  /// Energy that one more second saves on the segment.
+  [[nodiscard]] Watts price() const { return Watts(static_cast<double>(flow_) * price_unit_); }
   /// Proven by the flow alone: valid whatever rounding did.
   [[nodiscard]] BoundLine bound() const;
   /// Energy that one more second for this activity would save.
@@ -77,36 +79,51 @@ class TimeCostWalk {
   using Ticks = std::int64_t;
   using Flow = std::int64_t;
 
+  /// One direction of an arc in the residual network: more flow, or flow taken back. It is tight
+  /// when time[head] - time[tail] + offset, its slack, is 0. Lies beside the others of its tail.
+  struct HalfArc {
+    std::uint32_t head = 0;
+    std::uint32_t arc = 0;  ///< 2 * arc, or 2 * arc + 1 for taking back
+    Ticks offset = 0;       ///< minus the duration that more flow asks for, plus the one it allows
+    Flow room = 0;
+  };
+
   struct Arc {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
-    std::uint32_t first = 0;   ///< its slowest vertex, an index into vertex_time_
-    std::uint32_t vertex = 0;  ///< the vertex that more flow would use
-    Flow used = 0;             ///< flow in that vertex
-    Flow flow = 0;             ///< flow in all of them
-    Ticks length = 0;          ///< duration at `vertex`: more flow needs to - from >= length
-    Flow room = 0;             ///< flow until the next faster vertex
-    Ticks back_length = 0;     ///< of the last unit of flow: taking it back allows this duration
-    Flow back_room = 0;        ///< 0 when there is no flow
+    std::uint32_t forward = 0;  ///< its half arcs
+    std::uint32_t back = 0;
+    std::uint32_t slowest = 0;  ///< its slowest vertex, an index into vertex_time_
+    std::uint32_t vertex = 0;   ///< the vertex that more flow would use
+    Flow used = 0;              ///< flow in that vertex
+    Flow flow = 0;              ///< flow in all of them
   };
 
   void add_arc(std::uint32_t from, std::uint32_t to, std::span<const Cost> options);
   void index_arcs();
   void set_slowest_times();
+  /// From the times of a corner to the next faster segment.
+  void step();
   /// Largest flow through tight arcs, given the times. False when it is without bound.
   bool saturate();
   bool number_levels();
   /// One augmenting path through the levels; how much it carried.
   Flow augment();
   void push(std::uint32_t half_arc, Flow amount);
-  /// Sets what follows from vertex and used.
-  void refresh(Arc& arc) const;
-  /// Makes the project as much shorter as the flow stays optimal for.
-  void find_shifts();
+  /// Sets the half arcs from vertex and used.
+  void refresh(const Arc& arc);
+  /// Makes the project as much shorter as the flow stays optimal for. Follows saturate().
+  void shorten();
+  void relax(std::uint32_t event, Ticks distance);
 
-  [[nodiscard]] Ticks slack(std::uint32_t half_arc) const;
-  [[nodiscard]] Flow room(std::uint32_t half_arc) const;
-  [[nodiscard]] std::uint32_t head(std::uint32_t half_arc) const;
+  [[nodiscard]] bool is_tight(std::uint32_t tail, const HalfArc& half) const {
+    return half.room != 0 && time_[half.head] - time_[tail] + half.offset == 0;
+  }
+  [[nodiscard]] std::uint32_t tail_of(const HalfArc& half) const;
+  [[nodiscard]] std::span<const HalfArc> out_of(std::uint32_t event) const {
+    return std::span(half_arcs_)
+        .subspan(first_half_arc_[event], first_half_arc_[event + 1] - first_half_arc_[event]);
+  }
   [[nodiscard]] Seconds seconds(Ticks ticks) const {
     return Seconds(static_cast<double>(ticks) * time_unit_);
   }
@@ -126,7 +143,7 @@ class TimeCostWalk {
   std::vector<Ticks> vertex_time_;             // per arc, slowest first
   std::vector<Flow> vertex_room_;              // price range over which the vertex is best
   std::vector<std::uint32_t> first_half_arc_;  // per event, into half_arcs_
-  std::vector<std::uint32_t> half_arcs_;       // 2 * arc, or 2 * arc + 1 for taking flow back
+  std::vector<HalfArc> half_arcs_;             // by tail
   std::vector<Ticks> time_;                    // per event, at shortest()
   std::vector<Ticks> shift_;  // per event: time at longest() minus time at shortest(), uncapped
 

@@ -42,31 +42,37 @@ std::string evidence_html(const Evidence& evidence) {
   return out + " Totals are sums over the table: the plan itself has not been run.";
 }
 
+std::string promise_row(const plan::ClockPlan& plan, std::string_view name,
+                        const plan::Cost& cost) {
+  return fmt::format(
+      "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td>"
+      "<td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
+      name, typographic(change(change_pct(plan.baseline.energy, cost.energy))),
+      typographic(change(change_pct(plan.baseline.time, cost.time))),
+      typographic(quantity(cost.energy, 4)), typographic(quantity(cost.time, 4)));
+}
+
 std::string promise_html(const plan::ClockPlan& plan) {
   if (!plan.promise) return {};
   const auto& promise = *plan.promise;
-  const auto row = [&](std::string_view name, const plan::Cost& cost) {
-    return fmt::format(
-        "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td>"
-        "<td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
-        name, typographic(quantity(cost.time, 4)), typographic(quantity(cost.energy, 4)),
-        typographic(change(change_pct(plan.baseline.time, cost.time))),
-        typographic(change(change_pct(plan.baseline.energy, cost.energy))));
-  };
   return fmt::format(
-      "<h3>What may be promised</h3>\n<p>With {} % confidence an iteration takes at most {}. The "
-      "pairs that look best in a table look a little better than they are; the expected values "
-      "are free of that.</p>\n<div class=\"scroll\"><table class=\"numbers\"><thead><tr><th "
-      "scope=\"col\">Plan</th>"
-      "<th scope=\"col\" class=\"n\">Time</th><th scope=\"col\" class=\"n\">Energy</th>"
-      "<th scope=\"col\" class=\"n\">Time change</th><th scope=\"col\" class=\"n\">Energy change"
-      "</th></tr></thead><tbody>\n{}{}<tr><th scope=\"row\">standard deviation of the expectation"
-      "</th><td class=\"n\">{}</td><td class=\"n\">{}</td><td></td><td></td></tr>\n"
-      "</tbody></table></div>\n",
-      significant(100.0 * promise.confidence), typographic(quantity(promise.time_at_confidence, 4)),
-      row("expected", promise.expected), row("as searched in the table", promise.searched),
-      typographic(quantity(promise.expected_sd.time)),
-      typographic(quantity(promise.expected_sd.energy)));
+             "<h3>What may be promised</h3>\n<p>With {} % confidence an iteration takes at most "
+             "{}. The pairs that look best in a table look a little better than they are; the "
+             "expected values are free of that.</p>\n",
+             significant(100.0 * promise.confidence),
+             typographic(quantity(promise.time_at_confidence, 4))) +
+         "<div class=\"scroll\"><table class=\"numbers\"><thead><tr><th scope=\"col\">This plan"
+         "</th><th scope=\"col\" class=\"n\">Energy change</th><th scope=\"col\" class=\"n\">"
+         "Time change</th><th scope=\"col\" class=\"n\">Energy</th><th scope=\"col\" class=\"n\">"
+         "Time</th></tr></thead><tbody>\n" +
+         promise_row(plan, "expected", promise.expected) +
+         promise_row(plan, "as searched in the table", promise.searched) +
+         fmt::format(
+             "<tr><th scope=\"row\">standard deviation of the expectation</th><td></td>"
+             "<td></td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n"
+             "</tbody></table></div>\n",
+             typographic(quantity(promise.expected_sd.energy)),
+             typographic(quantity(promise.expected_sd.time)));
 }
 
 std::string note(std::string_view term, const std::string& text) {

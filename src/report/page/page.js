@@ -333,12 +333,10 @@
     // On paper: light colours, and canvases at the width of the page.
     window.addEventListener('beforeprint', () => {
       document.documentElement.dataset.print = '';
-      document.body.style.width = '680px';
       drawAll();
     });
     window.addEventListener('afterprint', () => {
       delete document.documentElement.dataset.print;
-      document.body.style.width = '';
       drawAll();
     });
     drawAll();

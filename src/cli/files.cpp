@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/files.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace negawatt::cli {
+namespace {
+
+constexpr std::size_t kChunk = std::size_t{1} << 20U;
+
+/// Closes on every path out of a function.
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ > STDERR_FILENO) ::close(fd_);
+  }
+  [[nodiscard]] int get() const { return fd_; }
+  /// Closes now, because only close tells that a network file system lost the data.
+  [[nodiscard]] bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
+
+ private:
+  int fd_;
+};
+
+std::string system_message() { return std::strerror(errno); }
+
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<std::string> read_input(const std::string& path) {
+  const auto refuse = [&path] {
+    return failure(Code::invalid, fmt::format("cannot read '{}': {}", path, system_message()));
+  };
+  const Descriptor file(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0) return refuse();
+  std::string bytes;
+  struct stat info {};
+  if (::fstat(file.get(), &info) == 0 && info.st_size > 0)
+    bytes.reserve(static_cast<std::size_t>(info.st_size) + 1);
+  while (true) {
+    const auto size = bytes.size();
+    bytes.resize(size + kChunk);
+    const auto got = ::read(file.get(), bytes.data() + size, kChunk);
+    bytes.resize(size + (got > 0 ? static_cast<std::size_t>(got) : 0));
+    if (got == 0) return bytes;
+    if (got < 0 && errno != EINTR) return refuse();
+  }
+}
+
+Status write_output(const std::string& path, std::string_view bytes) {
+  const auto refuse = [&path] {
+    return failure(Code::internal, fmt::format("cannot write '{}': {}", path, system_message()));
+  };
+  if (path == "-") return write_all(STDOUT_FILENO, bytes) ? Status{} : refuse();
+  std::string temporary = path + ".XXXXXX";
+  Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (file.get() < 0) return refuse();
+  // mkostemp makes the file private; results are as readable as the user's mask says.
+  const auto mask = ::umask(0);
+  ::umask(mask);
+  const bool written = ::fchmod(file.get(), 0666U & ~mask) == 0 && write_all(file.get(), bytes) &&
+                       ::fsync(file.get()) == 0 && file.close() &&
+                       ::rename(temporary.c_str(), path.c_str()) == 0;
+  if (written) return {};
+  auto error = refuse();
+  ::unlink(temporary.c_str());
+  return error;
+}
+
+}  // namespace negawatt::cli

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The negawatt binary: a table of verbs and their options. Exit codes: 0 done, 1 the work failed,
+// 2 wrong input or usage, 3 something this machine lacks.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include "cli/arguments.hpp"
+#include "cli/verbs.hpp"
+
+namespace {
+
+using negawatt::cli::Format;
+using negawatt::cli::PipelineArguments;
+using negawatt::cli::PlanArguments;
+
+const std::map<std::string, Format> kFormats = {{"text", Format::text},
+                                                {"json", Format::json},
+                                                {"csv", Format::csv},
+                                                {"trace", Format::trace},
+                                                {"html", Format::html}};
+
+int exit_code_of(negawatt::Code code) {
+  switch (code) {
+    case negawatt::Code::invalid:
+    case negawatt::Code::infeasible: return 2;
+    case negawatt::Code::unavailable: return 3;
+    case negawatt::Code::internal: break;
+  }
+  return 1;
+}
+
+void add_format(CLI::App& verb, Format& format, std::string& out) {
+  verb.add_option("--format", format, "text, json, csv, trace (Perfetto, Chrome) or html")
+      ->transform(CLI::CheckedTransformer(kFormats).description(""));
+  verb.add_flag_callback("--json", [&format] { format = Format::json; }, "same as --format json");
+  verb.add_option("--out", out, "file to write; '-' is standard output");
+}
+
+void add_plan_options(CLI::App& verb, PlanArguments& a) {
+  verb.add_option("TABLE", a.table, "kernel table (CSV); '-' is standard input")->required();
+  verb.add_option("--objective", a.objective,
+                  "waste: least energy within the slowdown (default); edp, ed2p, energy, weighted")
+      ->check(CLI::IsMember({"waste", "edp", "ed2p", "energy", "weighted"}).description(""));
+  verb.add_option("--slowdown", a.slowdown_pct,
+                  "tolerated slowdown in percent of the baseline time (default 0)");
+  verb.add_option("--granularity", a.granularity,
+                  "what shares one clock pair: static, group, kernel (default), schedule")
+      ->check(CLI::IsMember({"static", "group", "kernel", "schedule"}).description(""));
+  verb.add_option("--scope", a.scope,
+                  "global: the iteration keeps the slowdown (default); local: each item does")
+      ->check(CLI::IsMember({"global", "local"}).description(""));
+  verb.add_option("--lambda", a.lambda,
+                  "for weighted: lambda * joules + (1 - lambda) * seconds (default 0.5)");
+  verb.add_option("--baseline", a.baseline,
+                  "auto or CORE,MEMORY (default: auto where the table has it, else the highest)");
+  verb.add_option("--switch-latency", a.switch_latency,
+                  "for schedule: core=SECONDS,memory=SECONDS, or a CSV file per target clock");
+  verb.add_option("--sequence", a.sequence, "order of the kernel invocations (CSV)");
+  verb.add_option("--confidence", a.confidence,
+                  "keep the budget with this probability; needs time_sd_s and energy_sd_j");
+  verb.add_flag("--frontier", a.frontier, "also compute the time-energy frontier");
+  add_format(verb, a.format, a.out);
+}
+
+void add_pipeline_options(CLI::App& verb, PipelineArguments& a) {
+  verb.add_option("PROFILE", a.profile, "stage,instruction,frequency,time,energy (CSV)")
+      ->required();
+  verb.add_option("--microbatches", a.microbatches, "microbatches of one iteration")->required();
+  verb.add_option("--schedule", a.schedule, "1f1b (default) or gpipe")
+      ->check(CLI::IsMember({"1f1b", "gpipe"}).description(""));
+  verb.add_option("--blocking-watts", a.blocking_watts,
+                  "power of a stage that waits for another (default 0)");
+  auto* slowdown = verb.add_option("--slowdown", a.slowdown_pct,
+                                   "tolerated slowdown in percent of all-highest clocks (default 0)");
+  verb.add_option("--deadline", a.deadline_s, "iteration deadline in seconds")->excludes(slowdown);
+  verb.add_flag("--frontier", a.frontier, "also compute the whole time-energy frontier");
+  add_format(verb, a.format, a.out);
+}
+
+std::string command_line(int argc, char** argv) {
+  std::string line = "negawatt";
+  for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
+  return line;
+}
+
+/// CLI11's own message may have several lines; a usage error is one.
+int usage_error(const CLI::ParseError& error) {
+  std::string message = error.what();
+  for (char& c : message)
+    if (c == '\n') c = ' ';
+  std::fprintf(stderr, "negawatt: %s (see negawatt --help)\n", message.c_str());
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("negawatt plans GPU clocks that use least energy within a time budget.", "negawatt");
+  app.set_version_flag("--version", "negawatt " NEGAWATT_VERSION);
+  app.set_help_flag("-h,--help", "print this help");
+  app.require_subcommand(1);
+
+  PlanArguments plan;
+  PlanArguments report{.frontier = true, .format = Format::html, .out = "report.html"};
+  PipelineArguments pipeline;
+  auto* plan_verb = app.add_subcommand("plan", "choose clocks for the kernels of one iteration");
+  auto* report_verb = app.add_subcommand("report", "the same plan, explained in one HTML page");
+  auto* pipeline_verb = app.add_subcommand("pipeline", "choose clocks in a pipeline iteration");
+  add_plan_options(*plan_verb, plan);
+  add_plan_options(*report_verb, report);
+  add_pipeline_options(*pipeline_verb, pipeline);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    return usage_error(error);
+  }
+  const auto command = command_line(argc, argv);
+  negawatt::Status done;
+  if (plan_verb->parsed()) done = negawatt::cli::run_plan(plan, command);
+  if (report_verb->parsed()) done = negawatt::cli::run_plan(report, command);
+  // if (pipeline_verb->parsed()) done = negawatt::cli::run_pipeline(pipeline, command);
+  if (done) return 0;
+  std::fprintf(stderr, "negawatt: %s\n", done.error().message.c_str());
+  return exit_code_of(done.error().code);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One function per verb: reads, solves, writes. The command line as typed goes into reports.
+#pragma once
+
+#include <string>
+
+#include "cli/arguments.hpp"
+#include "core/result.hpp"
+
+namespace negawatt::cli {
+
+[[nodiscard]] Status run_plan(const PlanArguments& arguments, const std::string& command);
+[[nodiscard]] Status run_pipeline(const PipelineArguments& arguments, const std::string& command);
+
+}  // namespace negawatt::cli

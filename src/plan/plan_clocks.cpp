@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/plan_clocks.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "plan/choice.hpp"
+#include "plan/clock_items.hpp"
+#include "plan/robust.hpp"
+#include "plan/schedule_of_table.hpp"
+
+namespace negawatt::plan {
+namespace {
+
+using trace::Clock;
+using trace::ClockPair;
+using trace::KernelTable;
+using trace::Sequence;
+
+// A frontier of more points than a screen has pixels helps nobody.
+constexpr std::size_t kMostFrontierPoints = 1000;
+// The seed of the noise that separates selection from validation; any fixed number does.
+constexpr std::uint64_t kRobustSeed = 20260113;
+
+Status validate(const PlanRequest& request, const KernelTable& table) {
+  const auto refuse = [](std::string why) -> Status { return failure(Code::invalid, why); };
+  if (!(request.slowdown > -1.0) || !std::isfinite(request.slowdown))
+    return refuse("the slowdown must be a finite number above -100 %");
+  if (!(request.lambda >= 0.0 && request.lambda <= 1.0))
+    return refuse("lambda must lie between 0 and 1");
+  const bool is_schedule = request.granularity == Granularity::schedule;
+  if (is_schedule && request.scope == Scope::local)
+    return refuse("a schedule has one budget for the iteration: scope local does not apply");
+  if (!request.confidence) return {};
+  if (!(*request.confidence > 0.0 && *request.confidence < 1.0))
+    return refuse("the confidence must lie between 0 and 1, for example 0.95");
+  if (!table.has_deviations)
+    return refuse(fmt::format("{}: a confidence needs the columns time_sd_s and energy_sd_j",
+                              table.name));
+  if (request.objective != Objective::waste || request.scope == Scope::local || is_schedule)
+    return refuse("a confidence applies to objective waste with scope global, not to a schedule");
+  return {};
+}
+
+/// (auto, auto) where any kernel has it, else the highest pair of the table.
+ClockPair default_baseline(const KernelTable& table) {
+  constexpr ClockPair kAutomatic{Clock::automatic(), Clock::automatic()};
+  ClockPair highest = kAutomatic;
+  for (const auto& kernel : table.kernels) {
+    if (kernel.options.front().clocks == kAutomatic) return kAutomatic;
+    highest = std::max(highest, kernel.options.back().clocks);
+  }
+  return highest;
+}
+
+Result<ClockPair> baseline_pair(const KernelTable& table, const PlanRequest& request) {
+  const auto clocks = request.baseline.value_or(default_baseline(table));
+  for (const auto& kernel : table.kernels) {
+    if (kernel.at(clocks) == nullptr)
+      return failure(Code::invalid,
+                     fmt::format("{}: kernel '{}' has no row at the baseline ({})", table.name,
+                                 kernel.name, to_string(clocks)));
+  }
+  return clocks;
+}
+
+Cost total_at(const KernelTable& table, ClockPair clocks) {
+  Cost total;
+  for (const auto& kernel : table.kernels) {
+    const auto* option = kernel.at(clocks);
+    total += static_cast<double>(kernel.calls) * Cost{option->time, option->energy};
+  }
+  return total;
+}
+
+/// What the objective minimises once the budget is kept.
+double value_of(Cost cost, const PlanRequest& request) {
+  const double time = cost.time.in_si();
+  const double energy = cost.energy.in_si();
+  switch (request.objective) {
+    case Objective::edp: return energy * time;
+    case Objective::ed2p: return energy * time * time;
+    case Objective::weighted: return request.lambda * energy + (1.0 - request.lambda) * time;
+    case Objective::waste:
+    case Objective::energy: break;
+  }
+  return energy;
+}
+
+bool keeps(Cost cost, std::optional<Seconds> budget) {
+  return !budget || cost.time <= *budget * (1.0 + kBudgetTolerance);
+}
+
+std::optional<StaticPair> best_of(const std::vector<StaticPair>& pairs, const ClockPlan& plan) {
+  std::optional<StaticPair> best;
+  for (const auto& pair : pairs) {
+    if (!keeps(pair.total, plan.budget)) continue;
+    if (!best || value_of(pair.total, plan.request) < value_of(best->total, plan.request))
+      best = pair;
+  }
+  return best;
+}
+
+std::vector<StaticPair> static_pairs(const KernelTable& table) {
+  const auto whole = items_of(table, Granularity::one_pair).items.front();
+  std::vector<StaticPair> pairs;
+  for (std::size_t p = 0; p < whole.pairs.size(); ++p)
+    pairs.push_back({whole.pairs[p], whole.costs[p]});
+  return pairs;
+}
+
+Result<Choice> choose_each(const ClockItems& items, const ChoiceProblem& problem,
+                           const ClockPlan& plan) {
+  if (plan.request.objective == Objective::edp) return least_energy_delay_each(problem, 1);
+  if (plan.request.objective == Objective::ed2p) return least_energy_delay_each(problem, 2);
+  const auto baseline = items.options_at(plan.baseline_clocks);
+  std::vector<Seconds> budgets;
+  for (std::size_t i = 0; i < items.items.size(); ++i)
+    budgets.push_back(items.items[i].costs[baseline[i]].time * (1.0 + plan.request.slowdown));
+  return least_energy_each_within(problem, budgets);
+}
+
+/// The exact choice for the request's objective in one scope.
+Result<Choice> choose(const ClockItems& items, const ClockPlan& plan, Scope scope) {
+  const auto problem = items.problem();
+  const auto& request = plan.request;
+  if (request.objective == Objective::energy) return least_weighted(problem, 1.0, 0.0);
+  if (request.objective == Objective::weighted)
+    return least_weighted(problem, request.lambda, 1.0 - request.lambda);
+  if (scope == Scope::local) return choose_each(items, problem, plan);
+  if (request.objective == Objective::edp) return least_energy_delay(problem, 1);
+  if (request.objective == Objective::ed2p) return least_energy_delay(problem, 2);
+  return least_energy_within(problem, *plan.budget);
+}
+
+Result<Choice> choose_with_confidence(const ClockItems& items, ClockPlan& plan) {
+  RobustProblem problem{.options = items.problem(),
+                        .baseline = items.options_at(plan.baseline_clocks),
+                        .slowdown = plan.request.slowdown,
+                        .confidence = *plan.request.confidence,
+                        .seed = kRobustSeed};
+  for (const auto& item : items.items)
+    for (const auto& sd : item.deviations) problem.deviations.push_back({sd.time, sd.energy});
+  NW_TRY(auto robust, least_energy_with_confidence(problem));
+  plan.promise = robust.promise;
+  return std::move(robust.choice);
+}
+
+/// Pairs of a kernel that another pair matches or beats in time and in energy, strictly in one.
+std::uint32_t dominated_pairs(const trace::Kernel& kernel) {
+  std::vector<Cost> costs;
+  for (const auto& option : kernel.options) costs.push_back({option.time, option.energy});
+  std::ranges::sort(costs, [](Cost a, Cost b) {
+    return a.time != b.time ? a.time < b.time : a.energy < b.energy;
+  });
+  std::uint32_t dominated = 0;
+  Cost best = costs.front();
+  for (const auto& cost : costs) {
+    const bool is_twin = cost.time == best.time && cost.energy == best.energy;
+    if (cost.energy >= best.energy && !is_twin) ++dominated;
+    if (cost.energy < best.energy) best = cost;
+  }
+  return dominated;
+}
+
+Reason reason_for(const trace::Kernel& kernel, Cost per_call, Granularity granularity) {
+  if (kernel.options.size() == 1) return Reason::only_pair;
+  if (granularity != Granularity::kernel) return Reason::shared;
+  const auto least = std::ranges::min(kernel.options, {}, &trace::KernelOption::energy).energy;
+  return per_call.energy <= least ? Reason::least_energy : Reason::budget_bound;
+}
+
+void record_choices(const KernelTable& table, const ClockItems& items, const Choice& choice,
+                    ClockPlan& plan) {
+  plan.total = choice.total;
+  plan.bound = choice.lower_bound;
+  plan.price = choice.price;
+  for (std::uint32_t k = 0; k < table.kernels.size(); ++k) {
+    const auto& kernel = table.kernels[k];
+    const auto item = items.item_of_kernel[k];
+    const auto clocks = items.items[item].pairs[choice.option[item]];
+    const auto* option = kernel.at(clocks);
+    const Cost per_call{option->time, option->energy};
+    plan.choices.push_back({.kernel = k,
+                            .clocks = clocks,
+                            .per_call = per_call,
+                            .reason = reason_for(kernel, per_call, plan.request.granularity),
+                            .dominated = dominated_pairs(kernel),
+                            .pairs = static_cast<std::uint32_t>(kernel.options.size())});
+  }
+}
+
+/// The sequence cut into runs of equal clocks, as the plan would be executed.
+std::vector<Segment> segments_of(const Sequence& sequence,
+                                 const std::vector<KernelChoice>& choices) {
+  std::vector<Segment> segments;
+  for (std::uint32_t position = 0; position < sequence.size(); ++position) {
+    const auto& choice = choices[sequence[position]];
+    if (segments.empty() || segments.back().clocks != choice.clocks)
+      segments.push_back({.first = position, .clocks = choice.clocks});
+    segments.back().last = position;
+    segments.back().cost += choice.per_call;
+  }
+  return segments;
+}
+
+/// Every `stride`-th point and the last one.
+std::vector<Cost> thinned(const std::vector<Cost>& points) {
+  const std::size_t stride = 1 + points.size() / kMostFrontierPoints;
+  std::vector<Cost> kept;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (i % stride == 0 || i + 1 == points.size()) kept.push_back(points[i]);
+  return kept;
+}
+
+Status solve_choice(const KernelTable& table, const Sequence& sequence, ClockPlan& plan) {
+  const auto items = items_of(table, plan.request.granularity);
+  NW_TRY(const auto choice, plan.request.confidence ? choose_with_confidence(items, plan)
+                                                    : choose(items, plan, plan.request.scope));
+  record_choices(table, items, choice, plan);
+  plan.segments = segments_of(sequence, plan.choices);
+  if (plan.request.frontier) plan.frontier = thinned(convex_frontier(items.problem()));
+  return {};
+}
+
+/// Local and global choices per kernel, whatever the granularity of the plan itself.
+void add_baselines(const KernelTable& table, ClockPlan& plan) {
+  const auto kernels = items_of(table, Granularity::kernel);
+  if (const auto local = choose(kernels, plan, Scope::local)) plan.local = local->total;
+  if (const auto global = choose(kernels, plan, Scope::global)) plan.global = global->total;
+}
+
+}  // namespace
+
+Result<ClockPlan> plan_clocks(const KernelTable& table, const Sequence& sequence,
+                              const PlanRequest& request) {
+  NW_CHECK(validate(request, table));
+  ClockPlan plan{.request = request};
+  NW_TRY(plan.baseline_clocks, baseline_pair(table, request));
+  plan.baseline = total_at(table, plan.baseline_clocks);
+  if (request.objective == Objective::waste)
+    plan.budget = plan.baseline.time * (1.0 + request.slowdown);
+
+  plan.static_pairs = static_pairs(table);
+  plan.best_static = best_of(plan.static_pairs, plan);
+  add_baselines(table, plan);
+
+  if (request.granularity == Granularity::schedule) {
+    NW_CHECK(solve_schedule(table, sequence, plan));
+  } else {
+    NW_CHECK(solve_choice(table, sequence, plan));
+  }
+  NW_ASSERT(!plan.segments.empty());
+  plan.switches = static_cast<std::uint32_t>(plan.segments.size() - 1);
+  return plan;
+}
+
+}  // namespace negawatt::plan

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the negawatt binary as a user does: a real process, its exit code and both its outputs.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "tests/shared_data.hpp"
+
+namespace negawatt::testing {
+
+struct Finished {
+  int exit_code = -1;
+  std::string out;
+  std::string error;
+};
+
+/// A folder of its own for one test, removed at its end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = std::filesystem::temp_directory_path() / "negawatt-test-XXXXXX";
+    path_ = ::mkdtemp(name.data());
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+
+  [[nodiscard]] std::string path(const std::string& name) const { return path_ / name; }
+  /// Writes a file and returns its path.
+  std::string file(const std::string& name, const std::string& bytes) const {
+    std::ofstream(path(name), std::ios::binary) << bytes;
+    return path(name);
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Runs `negawatt ARGUMENTS` through a shell in `folder`; quote arguments yourself.
+inline Finished run_negawatt(const TemporaryFolder& folder, const std::string& arguments) {
+  const std::string command = "cd '" + folder.path("") + "' && '" NEGAWATT_BINARY "' " +
+                              arguments + " >stdout.txt 2>stderr.txt";
+  const int status = std::system(command.c_str());  // NOLINT(bugprone-command-processor)
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+          read_file(folder.path("stdout.txt")).value_or(""),
+          read_file(folder.path("stderr.txt")).value_or("")};
+}
+
+}  // namespace negawatt::testing
