@@ -8,7 +8,6 @@
 #include <array>
 #include <string_view>
 
-#include "core/text.hpp"
 #include "fuzz/reader.hpp"
 
 namespace negawatt::fuzz {
