@@ -183,8 +183,9 @@ void check_event_times(const Project& project) {
   TimeCostWalk walk(project);
   std::vector<double> times(project.events);
   for (double price = 0.0; !walk.at_end(); walk.advance()) {
-    RC_ASSERT(walk.shortest() < walk.longest());
-    RC_ASSERT(walk.price().in_si() > price);
+    RC_ASSERT(walk.shortest() <= walk.longest());
+    // Not strictly: sums that tie may differ by one integer inside, which no double shows.
+    RC_ASSERT(walk.price().in_si() >= price);
     price = walk.price().in_si();
     for (const double share : {0.0, 0.25, 1.0}) {
       const auto duration = walk.longest() + share * (walk.shortest() - walk.longest());
