@@ -137,7 +137,7 @@ TEST(PublishedPipeline, EveryRescoredPlanOf12MicrobatchesIsBeaten) { expect_ever
 TEST(PublishedPipeline, EveryRescoredPlanOf24MicrobatchesIsBeaten) { expect_every_row_beaten(24); }
 
 // The published plans for 48 and 96 microbatches were never scored on the profile: their energies
-// come from a fitted curve. Nearly half of them lie below what the linear program proves to be
+// come from a fitted curve. Four in ten or more lie below what the linear program proves to be
 // possible. Of the others we beat nearly all; the rest are closer to the bound than our gap.
 void expect_possible_claims_beaten(std::uint32_t microbatches) {
   NW_SHARED_FILE_OR_SKIP(profile, kProfile);

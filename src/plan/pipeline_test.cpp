@@ -171,7 +171,7 @@ RC_GTEST_PROP(PipelineFrontier, FallsLiesAboveItsBoundAndIsMadeOfRealPlans, ()) 
     RC_ASSERT(cost->energy == points[k].energy);
   }
   for (std::size_t k = 1; k < corners.size(); ++k) {
-    RC_ASSERT(corners[k].time > corners[k - 1].time);
+    RC_ASSERT(corners[k].time >= corners[k - 1].time);
     RC_ASSERT(corners[k].energy.in_si() <= corners[k - 1].energy.in_si() + kTolerance);
   }
   RC_ASSERT(pipeline_baseline(problem)->total.time >= points.front().time);

@@ -36,31 +36,32 @@ double energy_within(const Activity& activity, double duration) {
   return options.front().energy.in_si();
 }
 
-/// A random project: a path through all events, and more activities and precedences along it.
+/// A random project: a path through all events, mostly of precedences, and activities across it.
 /// Few distinct numbers, so that ties are common; some activities have one option.
 Project random_project(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto up_to = [&](std::uint32_t most) {
     return static_cast<std::uint32_t>(random() % (most + 1));
   };
-  const auto events = 2 + up_to(7);
+  const auto events = 2 + up_to(8);
   Project project{.events = events, .source = 0, .sink = events - 1};
   const auto options = [&] {
     std::vector<Cost> raw;
-    for (std::uint32_t k = 0; k <= up_to(4); ++k)
-      raw.push_back(option(0.25 * (1 + up_to(12)), static_cast<double>(up_to(40)) - 10.0));
+    const auto count = 1 + up_to(4);
+    for (std::uint32_t k = 0; k < count; ++k)
+      raw.push_back(option(0.25 * (1 + up_to(20)), static_cast<double>(up_to(40)) - 10.0));
     std::vector<Cost> hull;
     for (const auto k : hull_options(raw)) hull.push_back(raw[k]);
     return hull;
   };
   for (std::uint32_t event = 1; event < events; ++event) {
-    if (up_to(3) == 0) {
+    if (up_to(3) != 0) {
       project.precedences.push_back({event - 1, event});
     } else {
       project.activities.push_back(activity(event - 1, event, options()));
     }
   }
-  for (std::uint32_t more = up_to(10); more > 0; --more) {
+  for (std::uint32_t more = events + up_to(events); more > 0; --more) {
     const auto from = up_to(events - 2);
     const auto to = from + 1 + up_to(events - 2 - from);
     project.activities.push_back(activity(from, to, options()));
@@ -173,18 +174,19 @@ RC_GTEST_PROP(TimeCostWalk, MatchesTheLinearProgramAtEveryCornerAndBetween, ()) 
     if (walk.at_end()) break;
     walk.advance();
   }
-  RC_ASSERT(!testing::least_energy_by_clp(project, walk.shortest() * 0.999).has_value());
+  if (walk.shortest() > Seconds(0.0))
+    RC_ASSERT(!testing::least_energy_by_clp(project, walk.shortest() * 0.999).has_value());
 }
 
-RC_GTEST_PROP(TimeCostWalk, EventTimesAreFeasibleAndReachTheBound, ()) {
-  const auto project = random_project(*rc::gen::arbitrary<std::uint64_t>());
+/// Equal cost of the schedule and of the bound prove both optimal.
+void check_event_times(const Project& project) {
   TimeCostWalk walk(project);
   std::vector<double> times(project.events);
-  double price = 0.0;
-  while (!walk.at_end()) {
-    RC_ASSERT(walk.shortest() < walk.longest());
-    RC_ASSERT(walk.bound().price.in_si() > price);
-    price = walk.bound().price.in_si();
+  for (double price = 0.0; !walk.at_end(); walk.advance()) {
+    RC_ASSERT(walk.shortest() <= walk.longest());
+    // Not strictly: sums that tie may differ by one integer inside, which no double shows.
+    RC_ASSERT(walk.price().in_si() >= price);
+    price = walk.price().in_si();
     for (const double share : {0.0, 0.25, 1.0}) {
       const auto duration = walk.longest() + share * (walk.shortest() - walk.longest());
       walk.event_times(duration, times);
@@ -199,8 +201,13 @@ RC_GTEST_PROP(TimeCostWalk, EventTimesAreFeasibleAndReachTheBound, ()) {
       }
       RC_ASSERT(std::abs(energy - walk.bound().at(duration).in_si()) < 1e-9);
     }
-    walk.advance();
   }
+}
+
+// Many projects: few of them make the walk take flow back across a full option.
+RC_GTEST_PROP(TimeCostWalk, EventTimesAreFeasibleAndReachTheBound, ()) {
+  const auto seed = *rc::gen::arbitrary<std::uint64_t>();
+  for (std::uint64_t k = 0; k < 40; ++k) check_event_times(random_project(seed + 1000 * k));
 }
 
 }  // namespace
