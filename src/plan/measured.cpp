@@ -6,8 +6,8 @@
 namespace negawatt::plan {
 namespace {
 
-double number(const Cost& cost, Quantity quantity) {
-  return quantity == Quantity::time ? cost.time.in_si() : cost.energy.in_si();
+double number(const Cost& cost, Dimension quantity) {
+  return quantity == Dimension::time ? cost.time.in_si() : cost.energy.in_si();
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ double Measured::value(const Form& form, const std::vector<Cost>& costs) const {
   return sum;
 }
 
-double Measured::covariance(std::size_t option, Quantity a, Quantity b) const {
+double Measured::covariance(std::size_t option, Dimension a, Dimension b) const {
   const Deviation& deviation = problem_.deviations[option];
   const Cost sd{deviation.time, deviation.energy};
   return number(sd, a) * number(sd, b) * (a == b ? 1.0 : deviation.correlation);

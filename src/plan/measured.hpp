@@ -16,14 +16,14 @@
 
 namespace negawatt::plan {
 
-enum class Quantity : unsigned char { time, energy };
+enum class Dimension : unsigned char { time, energy };
 
 /// on_plan * (total of the plan) + on_baseline * (total of the baseline), of time or energy.
 struct Form {
   std::span<const std::uint32_t> plan;
   double on_plan = 0.0;
   double on_baseline = 0.0;
-  Quantity quantity = Quantity::time;
+  Dimension quantity = Dimension::time;
 };
 
 /// A problem as flat arrays. Refers to it: it must outlive this.
@@ -46,7 +46,7 @@ class Measured {
   [[nodiscard]] double covariance(const Form& a, const Form& b) const;
 
  private:
-  [[nodiscard]] double covariance(std::size_t option, Quantity a, Quantity b) const;
+  [[nodiscard]] double covariance(std::size_t option, Dimension a, Dimension b) const;
 
   const RobustProblem& problem_;
   std::vector<std::size_t> first_;

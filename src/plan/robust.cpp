@@ -144,14 +144,14 @@ Certificate::Certificate(const RobustProblem& problem, const Measured& table,
                          const std::vector<Plan>& plans, const std::vector<Cost>& rest)
     : problem_(problem), table_(table), quantile_(normal_quantile(problem.confidence)) {
   for (const Plan& plan : plans) {
-    const Form slack{plan, -1.0, 1.0 + problem.slowdown, Quantity::time};
+    const Form slack{plan, -1.0, 1.0 + problem.slowdown, Dimension::time};
     const double variance = table.covariance(slack, slack) / kCertify;
     forms_.push_back(slack);
     rest_.push_back(table.value(slack, rest));
     // Without any error the plan keeps the budget because the search says so.
     needed_.push_back(variance > 0.0 ? quantile_ * std::sqrt(variance) : rest_.back());
   }
-  forms_.push_back({problem.baseline, 0.0, 1.0, Quantity::time});
+  forms_.push_back({problem.baseline, 0.0, 1.0, Dimension::time});
   rest_.push_back(table.value(forms_.back(), rest));
 }
 
@@ -169,7 +169,7 @@ double Certificate::time_ratio(std::size_t certified, std::span<const double> no
   const double tolerated = 1.0 + problem_.slowdown;
   if (certified < needed_.size()) return tolerated;
   const Form& baseline = forms_.back();
-  const Form plan{forms_[certified - 1].plan, 1.0, 0.0, Quantity::time};
+  const Form plan{forms_[certified - 1].plan, 1.0, 0.0, Dimension::time};
   const double baseline_time = part(certified, noise);
   const double plan_time = tolerated * baseline_time - part(certified - 1, noise);
   const double scale = quantile_ * quantile_ / kCertify;
@@ -221,8 +221,8 @@ struct Change {
 Change estimate(const RobustProblem& problem, const Measured& table, const Certificate& certificate,
                 std::size_t kept, const std::vector<Cost>& rest) {
   std::vector<Form> forms = certificate.forms();
-  const Form time{forms[kept - 1].plan, 1.0, -1.0, Quantity::time};
-  const Form energy{forms[kept - 1].plan, 1.0, -1.0, Quantity::energy};
+  const Form time{forms[kept - 1].plan, 1.0, -1.0, Dimension::time};
+  const Form energy{forms[kept - 1].plan, 1.0, -1.0, Dimension::energy};
   forms.push_back(time);
   forms.push_back(energy);
   const CorrelatedGaussian errors = errors_of(table, forms);
