@@ -49,8 +49,6 @@ plan::Reason reason_in_schedule(const trace::Kernel& kernel) {
   return kernel.options.size() == 1 ? plan::Reason::only_pair : plan::Reason::shared;
 }
 
-bool is_known(const plan::Cost& cost) { return cost.time > Seconds(0.0); }
-
 }  // namespace
 
 std::vector<KernelUse> kernel_uses(const ClockReport& report) {
@@ -109,18 +107,18 @@ std::vector<Yardstick> yardsticks(const plan::ClockPlan& plan) {
                     .clocks = plan.best_static->clocks,
                     .time = plan.best_static->total.time,
                     .energy = plan.best_static->total.energy});
-  if (is_known(plan.local))
+  if (plan.local)
     rows.push_back({.key = "local",
                     .name = "kernel by kernel (local)",
                     .meaning = "Every kernel keeps the slowdown by itself; free clock changes.",
-                    .time = plan.local.time,
-                    .energy = plan.local.energy});
-  if (is_known(plan.global))
+                    .time = plan.local->time,
+                    .energy = plan.local->energy});
+  if (plan.global)
     rows.push_back({.key = "global",
                     .name = "total only (global)",
                     .meaning = "Only the iteration keeps the slowdown; free clock changes.",
-                    .time = plan.global.time,
-                    .energy = plan.global.energy});
+                    .time = plan.global->time,
+                    .energy = plan.global->energy});
   rows.push_back({.key = "plan",
                   .name = "this plan",
                   .meaning = "The plan of this report.",

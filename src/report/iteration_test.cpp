@@ -85,7 +85,7 @@ TEST(Iteration, YardsticksLeaveOutWhatIsUnknown) {
             (std::vector<std::string>{"baseline", "static", "local", "global", "plan", "bound"}));
   EXPECT_FALSE(yardsticks(sample.plan).back().time.has_value());
   sample.plan.best_static.reset();
-  sample.plan.local = {};
+  sample.plan.local.reset();
   keys.clear();
   for (const auto& row : yardsticks(sample.plan)) keys.push_back(row.key);
   EXPECT_EQ(keys, (std::vector<std::string>{"baseline", "global", "plan", "bound"}));
