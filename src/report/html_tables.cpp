@@ -9,29 +9,12 @@
 #include <string_view>
 
 #include "report/escape.hpp"
+#include "report/numbers.hpp"
+#include "report/page.hpp"
 #include "report/wording.hpp"
 
 namespace negawatt::report {
 namespace {
-
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-    text.replace(at, from.size(), to);
-  return text;
-}
-
-struct Tile {
-  std::string name;
-  std::string value;
-  std::string detail;
-  std::string_view tone;  ///< "good", "bad" or nothing
-};
-
-std::string tile_html(const Tile& tile) {
-  return fmt::format(
-      "<div><dt>{}</dt><dd class=\"value {}\">{}</dd><dd class=\"detail\">{}</dd></div>\n",
-      tile.name, tile.tone, typographic(tile.value), tile.detail);
-}
 
 /// Less is good, where it is visible at all.
 std::string_view tone(double percent) {
@@ -146,11 +129,6 @@ std::string kernel_row(const KernelUse& use, std::size_t number, const Shares& s
 }
 
 }  // namespace
-
-std::string typographic(std::string number) {
-  if (number.starts_with('-')) number.replace(0, 1, "&minus;");
-  return replaced(replaced(std::move(number), " u", " &micro;"), " ", "&nbsp;");
-}
 
 std::string tiles_html(const ClockReport& report) {
   const auto& plan = report.plan;

@@ -35,7 +35,4 @@ struct PairUse {
 /// At most `most` rows.
 [[nodiscard]] std::string pairs_html(const std::vector<PairUse>& pairs, std::size_t most);
 
-/// A number in typographic form, in HTML: a true minus, a micro sign, no break before the unit.
-[[nodiscard]] std::string typographic(std::string number);
-
 }  // namespace negawatt::report

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of a report's page that do not depend on the plan, compiled in from src/report/page
-// and from Debian's Chart.js by embed.cmake, and the filling of the template with what does.
+// The page around every report: its fixed parts, compiled in from src/report/page and from Debian's
+// Chart.js by embed.cmake, and the filling of its templates.
 #pragma once
 
 #include <initializer_list>
@@ -9,12 +9,18 @@
 #include <string_view>
 #include <utility>
 
+#include "core/evidence.hpp"
+
 namespace negawatt::report {
 
-[[nodiscard]] std::string_view plan_page();
+[[nodiscard]] std::string_view page_frame();
 [[nodiscard]] std::string_view page_css();
-[[nodiscard]] std::string_view page_js();
 [[nodiscard]] std::string_view chart_js();
+[[nodiscard]] std::string_view common_js();
+[[nodiscard]] std::string_view plan_body();
+[[nodiscard]] std::string_view plan_js();
+[[nodiscard]] std::string_view pipeline_body();
+[[nodiscard]] std::string_view pipeline_js();
 
 /// A place of the template and the HTML that goes there, already escaped.
 using Filling = std::pair<std::string_view, std::string>;
@@ -22,5 +28,37 @@ using Filling = std::pair<std::string_view, std::string>;
 /// Replaces every {{name}} of `page`, which must be among the fillings; what is filled in is not
 /// searched again.
 [[nodiscard]] std::string filled(std::string_view page, std::initializer_list<Filling> fillings);
+
+/// What the frame around every report shows. All text is HTML, already escaped.
+struct Page {
+  std::string kind;  ///< "clock plan"
+  std::string file;
+  std::string headline;
+  std::string lede;
+  std::string evidence_kind;
+  std::string evidence;
+  std::string tiles;
+  std::string main;
+  std::string data;  ///< script-safe JSON
+  std::string_view script;
+  std::string command;
+  std::string version;
+};
+[[nodiscard]] std::string page_html(const Page& page);
+
+/// Five of them stand below the headline.
+struct Tile {
+  std::string name;
+  std::string value;
+  std::string detail;
+  std::string_view tone;  ///< "good", "bad" or nothing
+};
+[[nodiscard]] std::string tile_html(const Tile& tile);
+
+/// What is known of the numbers' origin, as a sentence.
+[[nodiscard]] std::string evidence_html(const Evidence& evidence);
+
+/// A term and its explanation in the notes at the end.
+[[nodiscard]] std::string note_html(std::string_view term, const std::string& text);
 
 }  // namespace negawatt::report

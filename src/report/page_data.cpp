@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/escape.hpp"
+#include "report/numbers.hpp"
 #include "report/wording.hpp"
 
 namespace negawatt::report {

@@ -4,7 +4,7 @@
 
 #include <rapidcheck/gtest.h>
 
-#include <algorithm>
+#include <string>
 
 #include "report/report.hpp"
 #include "report/sample_report_for_test.hpp"
@@ -50,6 +50,8 @@ TEST(PlanCsv, AScheduleIsWrittenSegmentBySegment) {
 
 RC_GTEST_PROP(PlanCsv, AnyNameAndNumberComesBackUnchanged, (const std::string& bytes)) {
   auto name = "k" + bytes;
+  // Control characters never reach a plan: the reader of tables refuses them.
+  std::erase_if(name, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
   const auto seconds = *rc::gen::suchThat<double>([](double x) { return x > 0 && x < 1e300; });
   Sample sample;
   sample.table.kernels[1].name = name;

@@ -9,6 +9,7 @@
 #include "report/html_tables.hpp"
 #include "report/iteration.hpp"
 #include "report/lanes.hpp"
+#include "report/numbers.hpp"
 #include "report/page.hpp"
 #include "report/page_data.hpp"
 #include "report/report.hpp"
@@ -18,29 +19,6 @@ namespace negawatt::report {
 namespace {
 
 constexpr std::size_t kMostPairRows = 16;
-
-std::string_view evidence_text(EvidenceKind kind) {
-  switch (kind) {
-    case EvidenceKind::measured:
-      return "The table's times and energies were measured.";
-    case EvidenceKind::modelled:
-      return "The table's times and energies come from a model.";
-    case EvidenceKind::simulated:
-      return "The table's times and energies were simulated.";
-    case EvidenceKind::published:
-      return "The table's times and energies are published figures.";
-    case EvidenceKind::unstated:
-      return "The table does not say where its numbers come from.";
-  }
-  return {};
-}
-
-std::string evidence_html(const Evidence& evidence) {
-  std::string out(evidence_text(evidence.kind));
-  if (!evidence.source.empty())
-    out += fmt::format(" Source: <bdi>{}</bdi>.", html_escaped(evidence.source));
-  return out + " Totals are sums over the table: the plan itself has not been run.";
-}
 
 std::string promise_row(const plan::ClockPlan& plan, std::string_view name,
                         const plan::Cost& cost) {
@@ -75,10 +53,6 @@ std::string promise_html(const plan::ClockPlan& plan) {
              typographic(quantity(promise.expected_sd.time)));
 }
 
-std::string note(std::string_view term, const std::string& text) {
-  return fmt::format("<dt>{}</dt><dd>{}</dd>\n", term, text);
-}
-
 std::string switching_note(const plan::ClockPlan& plan) {
   if (plan.switches == 0) return "The plan changes no clock within an iteration.";
   if (!changes_are_free(plan))
@@ -93,27 +67,31 @@ std::string switching_note(const plan::ClockPlan& plan) {
 std::string method_html(const ClockReport& report) {
   const auto& plan = report.plan;
   std::string out = "<dl class=\"notes\">\n";
-  out += note("Asked for", html_escaped(task(plan.request)) + ".");
-  out += note("Optimality",
-              fmt::format("The plan is {}: its energy is {}, and no plan of this granularity and "
-                          "budget uses less than {}.",
-                          html_escaped(proof(plan)), typographic(quantity(plan.total.energy, 4)),
-                          typographic(quantity(plan.bound, 4))));
+  out += note_html("Asked for", html_escaped(task(plan.request)) + ".");
+  out +=
+      note_html("Optimality",
+                fmt::format("The plan is {}: its energy is {}, and no plan of this granularity and "
+                            "budget uses less than {}.",
+                            html_escaped(proof(plan)), typographic(quantity(plan.total.energy, 4)),
+                            typographic(quantity(plan.bound, 4))));
   if (plan.budget && plan.price > Watts(0.0))
-    out += note("Price of time",
-                fmt::format("One more second of budget would save {} more: a kernel gives up time "
-                            "only for more energy than that.",
-                            typographic(quantity(Joules(plan.price.in_si())))));
-  out += note("Clock changes", switching_note(plan));
-  out += note("Fixed setting",
-              "The best that a single locked pair can do under the same objective, the honest "
-              "comparison for any plan that changes clocks.");
-  out += note("Local and global",
-              "Local: every kernel keeps the slowdown by itself. Global: only the iteration does, "
-              "so that one kernel may spend the time another one saves. Both take clock changes "
-              "as free.");
-  out += note("Auto", "The driver decides. Auto and locked at the maximum are different states.");
-  out += note("Evidence", evidence_html(report.table.evidence));
+    out += note_html(
+        "Price of time",
+        fmt::format("One more second of budget would save {} more: a kernel gives up time "
+                    "only for more energy than that.",
+                    typographic(quantity(Joules(plan.price.in_si())))));
+  out += note_html("Clock changes", switching_note(plan));
+  out += note_html("Fixed setting",
+                   "The best that a single locked pair can do under the same objective, the honest "
+                   "comparison for any plan that changes clocks.");
+  out += note_html(
+      "Local and global",
+      "Local: every kernel keeps the slowdown by itself. Global: only the iteration does, "
+      "so that one kernel may spend the time another one saves. Both take clock changes "
+      "as free.");
+  out +=
+      note_html("Auto", "The driver decides. Auto and locked at the maximum are different states.");
+  out += note_html("Evidence", evidence_html(report.table.evidence));
   return out + "</dl>\n";
 }
 
@@ -184,46 +162,50 @@ std::string groups_alt(const std::vector<KernelUse>& uses) {
   return out;
 }
 
+std::string main_html(const ClockReport& report, const std::vector<KernelUse>& uses,
+                      const Iteration& iteration) {
+  const auto& plan = report.plan;
+  const auto pairs = pair_uses(plan);
+  return filled(
+      plan_body(),
+      {{"baseline_name", html_escaped(baseline_name(plan))},
+       {"frontier_note", frontier_note(plan)},
+       {"frontier_alt", frontier_alt(plan)},
+       {"yardsticks", yardsticks_html(plan)},
+       {"promise", promise_html(plan)},
+       {"joules_note", joules_note(uses)},
+       {"groups_alt", groups_alt(uses)},
+       {"kernels_alt",
+        "Bar chart of energy by kernel, baseline and plan. The table of kernels has the values."},
+       {"time_note", time_note(report, iteration)},
+       {"time_alt",
+        "Time axis of one iteration with group, kernel, core clock and memory clock. The table of "
+        "clock pairs sums it up."},
+       {"pairs", pairs_html(pairs, kMostPairRows)},
+       {"pairs_note", pairs_note(pairs)},
+       {"kernels_note", kernels_note(report)},
+       {"kernels", kernels_html(uses)},
+       {"method", method_html(report)}});
+}
+
 }  // namespace
 
 std::string plan_html(const ClockReport& report) {
   const auto& plan = report.plan;
   const auto uses = kernel_uses(report);
   const auto iteration = iteration_lanes(report);
-  const auto pairs = pair_uses(plan);
-  return filled(plan_page(),
-                {{"title", "Clock plan for " + html_escaped(report.table.name)},
-                 {"version", html_escaped(report.version)},
-                 {"css", std::string(page_css())},
-                 {"table_name", html_escaped(report.table.name)},
-                 {"headline", html_escaped(headline(plan))},
-                 {"lede", html_escaped(against_static(plan))},
-                 {"evidence_kind", std::string(name_of(report.table.evidence.kind))},
-                 {"evidence_text", evidence_html(report.table.evidence)},
-                 {"tiles", tiles_html(report)},
-                 {"baseline_name", html_escaped(baseline_name(plan))},
-                 {"frontier_note", frontier_note(plan)},
-                 {"frontier_alt", frontier_alt(plan)},
-                 {"yardsticks", yardsticks_html(plan)},
-                 {"promise", promise_html(plan)},
-                 {"joules_note", joules_note(uses)},
-                 {"groups_alt", groups_alt(uses)},
-                 {"kernels_alt",
-                  "Bar chart of energy by kernel, baseline and plan. The table of kernels "
-                  "below has the values."},
-                 {"time_note", time_note(report, iteration)},
-                 {"time_alt",
-                  "Time axis of one iteration with group, kernel, core clock and memory clock. "
-                  "The table of clock pairs below sums it up."},
-                 {"pairs", pairs_html(pairs, kMostPairRows)},
-                 {"pairs_note", pairs_note(pairs)},
-                 {"kernels_note", kernels_note(report)},
-                 {"kernels", kernels_html(uses)},
-                 {"method", method_html(report)},
-                 {"command", html_escaped(report.command)},
-                 {"data", page_data(report, uses, iteration)},
-                 {"chart_js", std::string(chart_js())},
-                 {"js", std::string(page_js())}});
+  return page_html({.kind = "clock plan",
+                    .file = html_escaped(report.table.name),
+                    .headline = html_escaped(headline(plan)),
+                    .lede = html_escaped(against_static(plan)),
+                    .evidence_kind = std::string(name_of(report.table.evidence.kind)),
+                    .evidence = evidence_html(report.table.evidence),
+                    .tiles = tiles_html(report),
+                    .main = main_html(report, uses, iteration),
+                    .data = page_data(report, uses, iteration),
+                    .script = plan_js(),
+                    .command = html_escaped(report.command),
+                    .version = html_escaped(report.version)});
 }
 
 }  // namespace negawatt::report

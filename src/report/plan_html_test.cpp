@@ -34,7 +34,7 @@ nlohmann::json data_of(const std::string& html) {
 
 /// The page without its scripts and style sheet, which are the same for every plan.
 std::string markup_of(std::string html) {
-  for (const std::string_view part : {chart_js(), page_js(), page_css()}) {
+  for (const auto part : {chart_js(), common_js(), plan_js(), page_css()}) {
     const auto at = html.find(part);
     EXPECT_NE(at, std::string::npos);
     html.erase(at, part.size());
@@ -67,7 +67,7 @@ TEST(PlanHtml, LoadsNothing) {
   EXPECT_FALSE(std::regex_search(markup, std::regex(R"(\b(src|href|action)\s*=|url\(|://)")));
   EXPECT_EQ(occurrences(markup, "<link"), 0U);
   EXPECT_EQ(occurrences(markup, "<img"), 0U);
-  for (const auto asset : {page_css(), page_js()})
+  for (const auto asset : {page_css(), common_js(), plan_js(), pipeline_js()})
     for (const char* loader : {"url(", "@import", "fetch(", "XMLHttp", "http:", "https:", "src="})
       EXPECT_EQ(occurrences(asset, loader), 0U) << loader;
   for (const char* loader : {"fetch(", "XMLHttp", "importScripts", "WebSocket", "sendBeacon"})

@@ -28,7 +28,7 @@ TEST(PlanJson, HasTheKeysThatProgramsRelyOn) {
   EXPECT_EQ(object["plan"]["energy_j"], 520.0);
   EXPECT_NEAR(object["plan"]["time_change_pct"], 0.8, 1e-12);
   EXPECT_NEAR(object["plan"]["energy_change_pct"], -60.0 / 11.0, 1e-12);
-  EXPECT_EQ(object["plan"]["switches"], 4);
+  EXPECT_EQ(object["plan"]["switches"], 3);
   EXPECT_EQ(object["bound"]["energy_j"], 520.0);
   EXPECT_EQ(object["gap_pct"], 0.0);
   EXPECT_EQ(object["frontier"][1]["time_s"], 2.52);

@@ -9,6 +9,7 @@
 
 #include "report/escape.hpp"
 #include "report/iteration.hpp"
+#include "report/numbers.hpp"
 #include "report/report.hpp"
 #include "report/text_lines.hpp"
 #include "report/wording.hpp"

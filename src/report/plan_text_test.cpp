@@ -47,7 +47,7 @@ forward: gemm                      2   1410/5001   +4.00 %   -20.00 %    30.0 J
 2 other kernels                                    +0.00 %    +0.00 %       0 J
 
 Plan: least energy with at most +1.00 % time, one pair per kernel; proven
-optimal, solved in 210 us; 4 clock changes an iteration, taken as free.
+optimal, solved in 210 us; 3 clock changes an iteration, taken as free.
 Evidence: measured, NVML energy counter, 1 s windows
 )");
 }

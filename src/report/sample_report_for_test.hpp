@@ -48,7 +48,7 @@ struct Sample {
     plan.bound = Joules(520);
     plan.total = cost(2.52, 520);
     plan.price = Watts(750);
-    plan.switches = 4;
+    plan.switches = 3;
     plan.choices = {
         {0, kLow, cost(0.26, 60), plan::Reason::least_energy, 0, 2},
         {1, kAuto, cost(0.5, 100), plan::Reason::least_energy, 0, 2},

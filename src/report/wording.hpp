@@ -1,32 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers and findings in words, the same in every output: significant digits with a unit, signed
-// changes, and the sentences that say what a plan is worth and why a kernel got its clocks.
-// Plain ASCII; the page turns '-' of a number and "us" into their typographic forms.
+// Findings about a clock plan in words, the same in every output: what it is worth, what was asked
+// for, how far it is proven, and why a kernel got its clocks. Plain ASCII.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "core/units.hpp"
 #include "plan/clock_plan.hpp"
 
 namespace negawatt::report {
-
-/// `digits` significant digits without an exponent: 5.36, 0.0123, 1815.
-[[nodiscard]] std::string significant(double value, int digits = 3);
-
-/// With the prefix that leaves one to three digits before the point: "5.36 s", "1.81 kJ".
-[[nodiscard]] std::string quantity(Seconds value, int digits = 3);
-[[nodiscard]] std::string quantity(Joules value, int digits = 3);
-[[nodiscard]] std::string quantity(Watts value, int digits = 3);
-
-/// "-15.64 %"; never "-0.00 %".
-[[nodiscard]] std::string change(double percent);
-
-/// "1 kernel", "46 kernels", "12,345 kernels".
-[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
 
 [[nodiscard]] bool is_driver_default(trace::ClockPair clocks);
 /// "the driver's default clocks", or "the baseline (core 1410 MHz, memory auto)".
