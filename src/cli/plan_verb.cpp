@@ -5,7 +5,6 @@
 
 #include <charconv>
 #include <chrono>
-#include <cstdio>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/files.hpp"
+#include "cli/output.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
 #include "core/result.hpp"
@@ -87,11 +87,7 @@ Result<plan::PlanRequest> request_of(const PlanArguments& a) {
 Result<trace::KernelTable> load_table(const std::string& path) {
   NW_TRY(const auto bytes, read_input(path));
   NW_TRY(auto table, trace::parse_kernel_table(bytes, path));
-  if (table.last_line_open)
-    std::fprintf(stderr,
-                 "negawatt: note: %s has no line end after its last row; if it was cut off, the "
-                 "last number may be short\n",
-                 path.c_str());
+  if (table.last_line_open) note_open_last_line(path);
   return table;
 }
 
@@ -101,31 +97,22 @@ Result<trace::Sequence> load_sequence(const std::string& path, const trace::Kern
   return trace::parse_sequence(bytes, path, table);
 }
 
-/// The plan in any format but text.
-Result<std::string> rendered(const report::ClockReport& report, Format format) {
-  switch (format) {
-    case Format::csv: return report::plan_csv(report);
-    case Format::trace: return report::plan_trace(report);
-    case Format::html: return report::plan_html(report);
-    case Format::text:
-    case Format::json: break;
-  }
-  return report::plan_json(report);
-}
-
-/// Text and JSON are shown and, with --out, kept as JSON; the other formats go to one place.
-Status deliver(const report::ClockReport& report, const PlanArguments& arguments) {
-  NW_TRY(const auto bytes, rendered(report, arguments.format));
-  const bool is_text = arguments.format == Format::text;
-  if (!arguments.out.empty()) NW_CHECK(write_output(arguments.out, bytes));
-  const bool is_shown = is_text || arguments.format == Format::json;
-  if (arguments.out.empty() && !is_text) return write_output("-", bytes);
-  if (!is_shown) {
-    fmt::print("{}\n", arguments.out);
-    return {};
-  }
-  if (arguments.out == "-") return {};
-  return write_output("-", is_text ? report::plan_text(report, wants_colour()) : bytes);
+Rendering rendering_of(const report::ClockReport& report) {
+  return {.bytes = [&report](Format format) -> Result<std::string> {
+            switch (format) {
+              case Format::csv:
+                return report::plan_csv(report);
+              case Format::trace:
+                return report::plan_trace(report);
+              case Format::html:
+                return report::plan_html(report);
+              case Format::text:
+              case Format::json:
+                break;
+            }
+            return report::plan_json(report);
+          },
+          .text = [&report](bool colour) { return report::plan_text(report, colour); }};
 }
 
 }  // namespace
@@ -141,13 +128,13 @@ Status run_plan(const PlanArguments& arguments, const std::string& command) {
     return plan::plan_clocks(table, sequence, request);
   }());
   const std::chrono::duration<double> solve = std::chrono::steady_clock::now() - start;
-  return deliver({.plan = plan,
-                  .table = table,
-                  .sequence = sequence,
-                  .command = command,
-                  .solve_time = Seconds(solve.count()),
-                  .version = NEGAWATT_VERSION},
-                 arguments);
+  const report::ClockReport report{.plan = plan,
+                                   .table = table,
+                                   .sequence = sequence,
+                                   .command = command,
+                                   .solve_time = Seconds(solve.count()),
+                                   .version = NEGAWATT_VERSION};
+  return deliver(rendering_of(report), arguments.format, arguments.out);
 }
 
 }  // namespace negawatt::cli

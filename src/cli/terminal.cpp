@@ -20,8 +20,16 @@ bool wants_colour() {
   return ::isatty(STDOUT_FILENO) == 1;
 }
 
+void note_open_last_line(const std::string& file) {
+  std::fprintf(stderr,
+               "negawatt: note: %s has no line end after its last row; if it was cut off, the last "
+               "number may be short\n",
+               file.c_str());
+}
+
 Progress::Progress(std::string doing) : doing_(std::move(doing)) {
-  if (::isatty(STDERR_FILENO) == 1) thread_ = std::jthread([this](const std::stop_token& stop) { show(stop); });
+  if (::isatty(STDERR_FILENO) == 1)
+    thread_ = std::jthread([this](const std::stop_token& stop) { show(stop); });
 }
 
 Progress::~Progress() {

@@ -15,6 +15,9 @@ namespace negawatt::cli {
 /// True when standard output is a terminal and neither NO_COLOR nor TERM=dumb says otherwise.
 [[nodiscard]] bool wants_colour();
 
+/// Warns on standard error that `file` may have been cut off inside its last number.
+void note_open_last_line(const std::string& file);
+
 /// While it lives, and from the second second on, keeps one line on a terminal's standard error:
 /// "negawatt: solving ... 3 s". Silent when standard error is no terminal.
 class Progress {

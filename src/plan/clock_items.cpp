@@ -2,52 +2,74 @@
 #include "plan/clock_items.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
+
+#include "plan/compensated_sum.hpp"
 
 namespace negawatt::plan {
 namespace {
 
-/// The kernel's options in one iteration. Its calls share one measured mean, so that their errors
-/// add up fully: sd of the total is calls * sd of the mean.
-ClockItem item_of_kernel(const trace::Kernel& kernel) {
-  ClockItem item;
-  const double calls = kernel.calls;
-  for (const auto& option : kernel.options) {
-    item.pairs.push_back(option.clocks);
-    item.costs.push_back(calls * Cost{option.time, option.energy});
-    item.deviations.push_back(calls * Cost{option.time_sd, option.energy_sd});
-  }
-  return item;
-}
-
-/// Errors of different kernels are independent.
-Cost independent_sum(Cost a, Cost b) {
-  return {Seconds(std::hypot(a.time.in_si(), b.time.in_si())),
-          Joules(std::hypot(a.energy.in_si(), b.energy.in_si()))};
-}
-
-/// Adds a kernel to an item: only pairs that both have remain.
-void join(ClockItem& item, const ClockItem& kernel) {
-  std::size_t kept = 0;
-  for (std::size_t a = 0, b = 0; a < item.pairs.size() && b < kernel.pairs.size();) {
-    if (item.pairs[a] < kernel.pairs[b]) {
-      ++a;
-    } else if (kernel.pairs[b] < item.pairs[a]) {
-      ++b;
-    } else {
-      item.pairs[kept] = item.pairs[a];
-      item.costs[kept] = item.costs[a] + kernel.costs[b];
-      item.deviations[kept] = independent_sum(item.deviations[a], kernel.deviations[b]);
-      ++kept, ++a, ++b;
+/// An item in the making: sums that do not depend on the order of its kernels.
+class ItemBuilder {
+ public:
+  explicit ItemBuilder(const trace::Kernel& kernel) {
+    for (const auto& option : kernel.options) {
+      pairs_.push_back(option.clocks);
+      sums_.emplace_back();
+      sums_.back().add(option, kernel.calls);
     }
   }
-  item.pairs.resize(kept);
-  item.costs.resize(kept);
-  item.deviations.resize(kept);
-}
+
+  /// Adds a kernel that shares the item's clocks: only pairs that both have remain.
+  void join(const trace::Kernel& kernel) {
+    std::size_t kept = 0;
+    auto option = kernel.options.begin();
+    for (std::size_t p = 0; p < pairs_.size() && option != kernel.options.end();) {
+      if (pairs_[p] < option->clocks) {
+        ++p;
+      } else if (option->clocks < pairs_[p]) {
+        ++option;
+      } else {
+        sums_[p].add(*option, kernel.calls);
+        pairs_[kept] = pairs_[p];
+        sums_[kept] = sums_[p];
+        ++kept, ++p, ++option;
+      }
+    }
+    pairs_.resize(kept);
+    sums_.resize(kept);
+  }
+
+  [[nodiscard]] ClockItem item() const {
+    ClockItem item{.pairs = pairs_};
+    for (const auto& sum : sums_) {
+      item.costs.push_back({Seconds(sum.time.value()), Joules(sum.energy.value())});
+      item.deviations.push_back(sum.deviation);
+    }
+    return item;
+  }
+
+ private:
+  struct Sum {
+    CompensatedSum time;
+    CompensatedSum energy;
+    Deviation deviation;
+
+    /// A kernel's calls share one measured mean, so that their errors add up fully: the deviation
+    /// of the total is calls times that of the mean.
+    void add(const trace::KernelOption& option, double calls) {
+      const Cost total{option.time * calls, option.energy * calls};
+      time.add(total.time.in_si());
+      energy.add(total.energy.in_si());
+      deviation =
+          deviation + deviation_of_product(total, option.time_sd * calls, option.energy_sd * calls);
+    }
+  };
+
+  std::vector<trace::ClockPair> pairs_;
+  std::vector<Sum> sums_;
+};
 
 }  // namespace
 
@@ -70,20 +92,22 @@ std::vector<std::uint32_t> ClockItems::options_at(trace::ClockPair clocks) const
 
 ClockItems items_of(const trace::KernelTable& table, Granularity granularity) {
   ClockItems result;
+  std::vector<ItemBuilder> builders;
   std::unordered_map<std::string_view, std::uint32_t> item_of_group;
   for (const auto& kernel : table.kernels) {
-    const auto next = static_cast<std::uint32_t>(result.items.size());
+    const auto next = static_cast<std::uint32_t>(builders.size());
     std::uint32_t index = next;
     if (granularity == Granularity::one_pair) index = 0;
     if (granularity == Granularity::group)
       index = item_of_group.try_emplace(kernel.group, next).first->second;
     if (index == next) {
-      result.items.push_back(item_of_kernel(kernel));
+      builders.emplace_back(kernel);
     } else {
-      join(result.items[index], item_of_kernel(kernel));
+      builders[index].join(kernel);
     }
     result.item_of_kernel.push_back(index);
   }
+  for (const auto& builder : builders) result.items.push_back(builder.item());
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include "plan/choice.hpp"
 #include "plan/clock_plan.hpp"
 #include "plan/cost.hpp"
+#include "plan/robust.hpp"
 #include "trace/clocks.hpp"
 #include "trace/kernel_table.hpp"
 
@@ -20,7 +21,7 @@ namespace negawatt::plan {
 struct ClockItem {
   std::vector<trace::ClockPair> pairs;  ///< sorted
   std::vector<Cost> costs;              ///< per pair: sum over kernels of calls * cost
-  std::vector<Cost> deviations;         ///< per pair: standard errors of those sums
+  std::vector<Deviation> deviations;    ///< per pair: standard errors of those sums
 };
 
 struct ClockItems {

@@ -64,10 +64,12 @@ struct StaticPair {
 /// With measured deviations: what may be promised at a confidence.
 struct Promise {
   double confidence = 0.0;
-  Cost expected;               ///< held-out estimate of the plan, free of the winner's curse
-  Cost expected_sd;            ///< its standard deviation
-  Seconds time_at_confidence;  ///< the plan takes no longer, with `confidence`
-  Cost searched;               ///< what the table promises for the same plan
+  Cost expected;     ///< held-out estimate of the plan, free of the winner's curse
+  Cost expected_sd;  ///< standard deviation of its change against the baseline
+  /// Divided by the table's baseline time it bounds, with `confidence`, the true ratio of the
+  /// plan's time to the baseline's.
+  Seconds time_at_confidence;
+  Cost searched;  ///< what the table promises for the same plan
 };
 
 struct ClockPlan {

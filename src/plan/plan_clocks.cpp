@@ -11,6 +11,7 @@
 
 #include "plan/choice.hpp"
 #include "plan/clock_items.hpp"
+#include "plan/hull.hpp"
 #include "plan/robust.hpp"
 #include "plan/schedule_of_table.hpp"
 
@@ -40,8 +41,8 @@ Status validate(const PlanRequest& request, const KernelTable& table) {
   if (!(*request.confidence > 0.0 && *request.confidence < 1.0))
     return refuse("the confidence must lie between 0 and 1, for example 0.95");
   if (!table.has_deviations)
-    return refuse(fmt::format("{}: a confidence needs the columns time_sd_s and energy_sd_j",
-                              table.name));
+    return refuse(
+        fmt::format("{}: a confidence needs the columns time_sd_s and energy_sd_j", table.name));
   if (request.objective != Objective::waste || request.scope == Scope::local || is_schedule)
     return refuse("a confidence applies to objective waste with scope global, not to a schedule");
   return {};
@@ -62,20 +63,10 @@ Result<ClockPair> baseline_pair(const KernelTable& table, const PlanRequest& req
   const auto clocks = request.baseline.value_or(default_baseline(table));
   for (const auto& kernel : table.kernels) {
     if (kernel.at(clocks) == nullptr)
-      return failure(Code::invalid,
-                     fmt::format("{}: kernel '{}' has no row at the baseline ({})", table.name,
-                                 kernel.name, to_string(clocks)));
+      return failure(Code::invalid, fmt::format("{}: kernel '{}' has no row at the baseline ({})",
+                                                table.name, kernel.name, to_string(clocks)));
   }
   return clocks;
-}
-
-Cost total_at(const KernelTable& table, ClockPair clocks) {
-  Cost total;
-  for (const auto& kernel : table.kernels) {
-    const auto* option = kernel.at(clocks);
-    total += static_cast<double>(kernel.calls) * Cost{option->time, option->energy};
-  }
-  return total;
 }
 
 /// What the objective minimises once the budget is kept.
@@ -83,23 +74,23 @@ double value_of(Cost cost, const PlanRequest& request) {
   const double time = cost.time.in_si();
   const double energy = cost.energy.in_si();
   switch (request.objective) {
-    case Objective::edp: return energy * time;
-    case Objective::ed2p: return energy * time * time;
-    case Objective::weighted: return request.lambda * energy + (1.0 - request.lambda) * time;
+    case Objective::edp:
+      return energy * time;
+    case Objective::ed2p:
+      return energy * time * time;
+    case Objective::weighted:
+      return request.lambda * energy + (1.0 - request.lambda) * time;
     case Objective::waste:
-    case Objective::energy: break;
+    case Objective::energy:
+      break;
   }
   return energy;
 }
 
-bool keeps(Cost cost, std::optional<Seconds> budget) {
-  return !budget || cost.time <= *budget * (1.0 + kBudgetTolerance);
-}
-
-std::optional<StaticPair> best_of(const std::vector<StaticPair>& pairs, const ClockPlan& plan) {
+std::optional<StaticPair> best_static_of(const ClockPlan& plan, std::size_t kernels) {
   std::optional<StaticPair> best;
-  for (const auto& pair : pairs) {
-    if (!keeps(pair.total, plan.budget)) continue;
+  for (const auto& pair : plan.static_pairs) {
+    if (plan.budget && pair.total.time > latest_within(*plan.budget, kernels)) continue;
     if (!best || value_of(pair.total, plan.request) < value_of(best->total, plan.request))
       best = pair;
   }
@@ -112,6 +103,13 @@ std::vector<StaticPair> static_pairs(const KernelTable& table) {
   for (std::size_t p = 0; p < whole.pairs.size(); ++p)
     pairs.push_back({whole.pairs[p], whole.costs[p]});
   return pairs;
+}
+
+/// The baseline pair is one that all kernels were measured at.
+Cost baseline_of(const ClockPlan& plan) {
+  const auto pair = std::ranges::find(plan.static_pairs, plan.baseline_clocks, &StaticPair::clocks);
+  NW_ASSERT(pair != plan.static_pairs.end());
+  return pair->total;
 }
 
 Result<Choice> choose_each(const ClockItems& items, const ChoiceProblem& problem,
@@ -145,27 +143,18 @@ Result<Choice> choose_with_confidence(const ClockItems& items, ClockPlan& plan) 
                         .confidence = *plan.request.confidence,
                         .seed = kRobustSeed};
   for (const auto& item : items.items)
-    for (const auto& sd : item.deviations) problem.deviations.push_back({sd.time, sd.energy});
+    problem.deviations.insert(problem.deviations.end(), item.deviations.begin(),
+                              item.deviations.end());
   NW_TRY(auto robust, least_energy_with_confidence(problem));
   plan.promise = robust.promise;
   return std::move(robust.choice);
 }
 
-/// Pairs of a kernel that another pair matches or beats in time and in energy, strictly in one.
+/// Pairs of a kernel that another pair matches or beats in both time and energy.
 std::uint32_t dominated_pairs(const trace::Kernel& kernel) {
   std::vector<Cost> costs;
   for (const auto& option : kernel.options) costs.push_back({option.time, option.energy});
-  std::ranges::sort(costs, [](Cost a, Cost b) {
-    return a.time != b.time ? a.time < b.time : a.energy < b.energy;
-  });
-  std::uint32_t dominated = 0;
-  Cost best = costs.front();
-  for (const auto& cost : costs) {
-    const bool is_twin = cost.time == best.time && cost.energy == best.energy;
-    if (cost.energy >= best.energy && !is_twin) ++dominated;
-    if (cost.energy < best.energy) best = cost;
-  }
-  return dominated;
+  return static_cast<std::uint32_t>(costs.size() - pareto_options(costs).size());
 }
 
 Reason reason_for(const trace::Kernel& kernel, Cost per_call, Granularity granularity) {
@@ -242,12 +231,12 @@ Result<ClockPlan> plan_clocks(const KernelTable& table, const Sequence& sequence
   NW_CHECK(validate(request, table));
   ClockPlan plan{.request = request};
   NW_TRY(plan.baseline_clocks, baseline_pair(table, request));
-  plan.baseline = total_at(table, plan.baseline_clocks);
+  plan.static_pairs = static_pairs(table);
+  plan.baseline = baseline_of(plan);
   if (request.objective == Objective::waste)
     plan.budget = plan.baseline.time * (1.0 + request.slowdown);
 
-  plan.static_pairs = static_pairs(table);
-  plan.best_static = best_of(plan.static_pairs, plan);
+  plan.best_static = best_static_of(plan, table.kernels.size());
   add_baselines(table, plan);
 
   if (request.granularity == Granularity::schedule) {
