@@ -76,7 +76,7 @@ std::string_view html_reference(char32_t value) {
 
 }  // namespace
 
-std::string printable(std::string_view foreign) {
+std::string displayable(std::string_view foreign) {
   std::string out;
   for_each_printable(foreign, [&](std::string_view text, char32_t) { out += text; });
   return out;

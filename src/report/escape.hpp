@@ -12,12 +12,12 @@ namespace negawatt::report {
 
 /// UTF-8 in which control and bidirectional-override characters and invalid bytes have become
 /// U+FFFD, so that a reader sees that something was there and nothing else is affected by it.
-[[nodiscard]] std::string printable(std::string_view foreign);
+[[nodiscard]] std::string displayable(std::string_view foreign);
 
-/// printable(), with every character outside of ASCII as '?': for the terminal.
+/// displayable(), with every character outside of ASCII as '?': for the terminal.
 [[nodiscard]] std::string ascii_only(std::string_view foreign);
 
-/// printable(), with & < > " ' as character references: for HTML text and quoted attributes.
+/// displayable(), with & < > " ' as character references: for HTML text and quoted attributes.
 [[nodiscard]] std::string html_escaped(std::string_view foreign);
 
 /// JSON text that can stand inside a <script> element: nothing in it can end the element or open

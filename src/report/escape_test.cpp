@@ -14,28 +14,28 @@ namespace {
 
 constexpr std::string_view kReplaced = "\xEF\xBF\xBD";
 
-TEST(Escape, PrintableKeepsTextOfAnyScript) {
+TEST(Escape, DisplayableKeepsTextOfAnyScript) {
   const std::string text = "gemm_128x128 <T> \xC3\xA4 \xE6\xA0\xB8 \xF0\x9F\x94\x8B";
-  EXPECT_EQ(printable(text), text);
+  EXPECT_EQ(displayable(text), text);
 }
 
-TEST(Escape, PrintableReplacesWhatIsNoUtf8ByteByByte) {
+TEST(Escape, DisplayableReplacesWhatIsNoUtf8ByteByByte) {
   const std::string replaced(kReplaced);
-  EXPECT_EQ(printable("a\xFFz"), "a" + replaced + "z");
-  EXPECT_EQ(printable("\xC3"), replaced);                                // cut off
-  EXPECT_EQ(printable("\xC0\xAF"), replaced + replaced);                 // overlong '/'
-  EXPECT_EQ(printable("\xED\xA0\x80"), replaced + replaced + replaced);  // surrogate
-  EXPECT_EQ(printable("\xF4\x90\x80\x80").size(), 4 * replaced.size());  // above U+10FFFF
+  EXPECT_EQ(displayable("a\xFFz"), "a" + replaced + "z");
+  EXPECT_EQ(displayable("\xC3"), replaced);                                // cut off
+  EXPECT_EQ(displayable("\xC0\xAF"), replaced + replaced);                 // overlong '/'
+  EXPECT_EQ(displayable("\xED\xA0\x80"), replaced + replaced + replaced);  // surrogate
+  EXPECT_EQ(displayable("\xF4\x90\x80\x80").size(), 4 * replaced.size());  // above U+10FFFF
 }
 
-TEST(Escape, PrintableReplacesControlsAndReadingOrderOverrides) {
+TEST(Escape, DisplayableReplacesControlsAndReadingOrderOverrides) {
   const std::string replaced(kReplaced);
-  EXPECT_EQ(printable("a\x1b[31m\n"), "a" + replaced + "[31m" + replaced);
-  EXPECT_EQ(printable("\xE2\x80\xAE"
-                      "exe"),
+  EXPECT_EQ(displayable("a\x1b[31m\n"), "a" + replaced + "[31m" + replaced);
+  EXPECT_EQ(displayable("\xE2\x80\xAE"
+                        "exe"),
             replaced + "exe");  // U+202E
-  EXPECT_EQ(printable("\xE2\x81\xA6"
-                      "exe"),
+  EXPECT_EQ(displayable("\xE2\x81\xA6"
+                        "exe"),
             replaced + "exe");  // U+2066
 }
 

@@ -59,7 +59,7 @@ Json marks_json(const plan::ClockPlan& plan) {
 }
 
 Json use_json(std::string_view name, const plan::Cost& baseline, const plan::Cost& planned) {
-  return {{"name", printable(name)},
+  return {{"name", displayable(name)},
           {"baseline_j", baseline.energy.in_si()},
           {"planned_j", planned.energy.in_si()}};
 }
@@ -94,7 +94,7 @@ Json kernels_json(std::vector<KernelUse> uses) {
 
 Json lane_json(const Lane& lane) {
   auto labels = Json::array();
-  for (const auto& label : lane.labels) labels.push_back(printable(label));
+  for (const auto& label : lane.labels) labels.push_back(displayable(label));
   auto ends = Json::array();
   auto values = Json::array();
   for (const auto& run : lane.runs) {

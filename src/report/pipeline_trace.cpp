@@ -56,11 +56,11 @@ void write_power(const PipelineReport& report, TraceEvents& events) {
 
 std::string other_data(const PipelineReport& report) {
   const auto& evidence = report.problem.profile.evidence;
-  return nlohmann::json({{"profile", printable(report.problem.profile.name)},
-                         {"command", printable(report.command)},
-                         {"negawatt", printable(report.version)},
+  return nlohmann::json({{"profile", displayable(report.problem.profile.name)},
+                         {"command", displayable(report.command)},
+                         {"negawatt", displayable(report.version)},
                          {"evidence", name_of(evidence.kind)},
-                         {"evidence_from", printable(evidence.source)},
+                         {"evidence_from", displayable(evidence.source)},
                          {"time_s", report.plan.total.time.in_si()},
                          {"energy_j", report.plan.total.energy.in_si()}})
       .dump(-1, ' ', true);

@@ -24,18 +24,18 @@ plan::Cost cost_of(const plan::PipelineProblem& problem,
 std::vector<StageUse> stage_uses(const plan::PipelineProblem& problem,
                                  const plan::PipelinePlan& plan) {
   std::vector<StageUse> uses(problem.profile.stages.size());
-  std::vector<std::array<Seconds, 2>> time(uses.size());
+  std::vector<std::array<Seconds, 2>> busy(uses.size());
   for (const auto& instruction : plan.instructions) {
     const auto cost = cost_of(problem, instruction);
     auto& use = uses[instruction.stage];
     use.busy += cost;
     const bool is_forward = instruction.pass == trace::Pass::forward;
-    time[instruction.stage][is_forward ? 0 : 1] += cost.time;
+    busy[instruction.stage][is_forward ? 0 : 1] += cost.time;
     (is_forward ? use.forward_mhz : use.backward_mhz) += instruction.mhz * cost.time.in_si();
   }
   for (std::size_t s = 0; s < uses.size(); ++s) {
-    uses[s].forward_mhz /= time[s][0].in_si();
-    uses[s].backward_mhz /= time[s][1].in_si();
+    uses[s].forward_mhz /= busy[s][0].in_si();
+    uses[s].backward_mhz /= busy[s][1].in_si();
   }
   return uses;
 }

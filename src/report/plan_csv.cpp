@@ -16,7 +16,7 @@ std::string evidence_comments(const Evidence& evidence) {
   std::string out;
   if (evidence.kind != EvidenceKind::unstated)
     out += fmt::format("# evidence: {}\n", name_of(evidence.kind));
-  if (!evidence.source.empty()) out += fmt::format("# source: {}\n", printable(evidence.source));
+  if (!evidence.source.empty()) out += fmt::format("# source: {}\n", displayable(evidence.source));
   return out;
 }
 

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "report/escape.hpp"
 #include "report/report.hpp"
 #include "report/sample_report_for_test.hpp"
 #include "trace/kernel_table.hpp"
@@ -49,9 +50,8 @@ TEST(PlanCsv, AScheduleIsWrittenSegmentBySegment) {
 }
 
 RC_GTEST_PROP(PlanCsv, AnyNameAndNumberComesBackUnchanged, (const std::string& bytes)) {
-  auto name = "k" + bytes;
-  // Control characters never reach a plan: the reader of tables refuses them.
-  std::erase_if(name, [](unsigned char c) { return c < 0x20 || c == 0x7F; });
+  // Bytes that are no printable text never reach a plan: the reader of tables refuses them.
+  const auto name = "k" + displayable(bytes);
   const auto seconds = *rc::gen::suchThat<double>([](double x) { return x > 0 && x < 1e300; });
   Sample sample;
   sample.table.kernels[1].name = name;

@@ -75,11 +75,11 @@ void write_segments(const ClockReport& report, TraceEvents& events) {
 
 std::string other_data(const ClockReport& report) {
   const auto& plan = report.plan;
-  return nlohmann::json({{"table", printable(report.table.name)},
-                         {"command", printable(report.command)},
-                         {"negawatt", printable(report.version)},
+  return nlohmann::json({{"table", displayable(report.table.name)},
+                         {"command", displayable(report.command)},
+                         {"negawatt", displayable(report.version)},
                          {"evidence", name_of(report.table.evidence.kind)},
-                         {"evidence_from", printable(report.table.evidence.source)},
+                         {"evidence_from", displayable(report.table.evidence.source)},
                          {"time_s", plan.total.time.in_si()},
                          {"energy_j", plan.total.energy.in_si()}})
       .dump(-1, ' ', true);

@@ -30,7 +30,7 @@ void append(std::string& out, fmt::format_string<Args...> format, Args&&... args
 }  // namespace
 
 std::string json_string(std::string_view foreign) {
-  return nlohmann::json(printable(foreign)).dump(-1, ' ', true);
+  return nlohmann::json(displayable(foreign)).dump(-1, ' ', true);
 }
 
 TraceEvents::TraceEvents(std::size_t bytes, std::string_view process) {
