@@ -73,9 +73,10 @@ TEST_F(Cli, ReadsTheTableFromAPipe) {
 }
 
 TEST_F(Cli, ReadsWindowsFilesQuotedFieldsAndAByteOrderMark) {
-  const auto run = plan("\xEF\xBB\xBFkernel,group,calls,core_mhz,memory_mhz,time_s,energy_j\r\n"
-                        "\"gemm<128, 256>\",\"pass \"\"one\"\"\",1,auto,auto,1,10\r\n",
-                        "--json");
+  const auto run = plan(
+      "\xEF\xBB\xBFkernel,group,calls,core_mhz,memory_mhz,time_s,energy_j\r\n"
+      "\"gemm<128, 256>\",\"pass \"\"one\"\"\",1,auto,auto,1,10\r\n",
+      "--json");
   ASSERT_EQ(run.exit_code, 0) << run.error;
   EXPECT_EQ(nlohmann::json::parse(run.out)["plan"]["choices"][0]["kernel"], "gemm<128, 256>");
 }
@@ -97,12 +98,10 @@ TEST_F(Cli, RefusesBadTablesInOneLine) {
   expect_refused(plan("kernel,kernel,group\n"), "k.csv:1: column 'kernel' is there twice");
   expect_refused(plan(kHeader + "a,g,1,auto,auto,nan,1\n"),
                  "k.csv:2: time_s is 'nan', expected a finite number");
-  expect_refused(
-      plan(kHeader + "a,g,1,auto,auto,-1,1\n"),
-      "k.csv:2: time_s is -1, expected more than 0 (leave out what was not measured)");
-  expect_refused(
-      plan(kHeader + "a,g,1,auto,auto,0,1\n"),
-      "k.csv:2: time_s is 0, expected more than 0 (leave out what was not measured)");
+  expect_refused(plan(kHeader + "a,g,1,auto,auto,-1,1\n"),
+                 "k.csv:2: time_s is -1, expected more than 0 (leave out what was not measured)");
+  expect_refused(plan(kHeader + "a,g,1,auto,auto,0,1\n"),
+                 "k.csv:2: time_s is 0, expected more than 0 (leave out what was not measured)");
   expect_refused(plan(kHeader + "a,g,1,auto,auto,1,1\nb,g,1,900,auto,1,1\n"),
                  "k.csv: kernel 'b' has no row at the baseline (core auto, memory auto)");
   expect_refused(plan(kHeader + "a,g,1,auto,auto,1,1\nb,g,1,9"),

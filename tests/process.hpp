@@ -44,8 +44,8 @@ class TemporaryFolder {
 
 /// Runs `negawatt ARGUMENTS` through a shell in `folder`; quote arguments yourself.
 inline Finished run_negawatt(const TemporaryFolder& folder, const std::string& arguments) {
-  const std::string command = "cd '" + folder.path("") + "' && '" NEGAWATT_BINARY "' " +
-                              arguments + " >stdout.txt 2>stderr.txt";
+  const std::string command = "cd '" + folder.path("") + "' && '" NEGAWATT_BINARY "' " + arguments +
+                              " >stdout.txt 2>stderr.txt";
   const int status = std::system(command.c_str());  // NOLINT(bugprone-command-processor)
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1,
           read_file(folder.path("stdout.txt")).value_or(""),

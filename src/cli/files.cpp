@@ -55,7 +55,7 @@ Result<std::string> read_input(const std::string& path) {
   const Descriptor file(path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) return refuse();
   std::string bytes;
-  struct stat info {};
+  struct stat info{};
   if (::fstat(file.get(), &info) == 0 && info.st_size > 0)
     bytes.reserve(static_cast<std::size_t>(info.st_size) + 1);
   while (true) {

@@ -25,9 +25,12 @@ const std::map<std::string, Format> kFormats = {{"text", Format::text},
 int exit_code_of(negawatt::Code code) {
   switch (code) {
     case negawatt::Code::invalid:
-    case negawatt::Code::infeasible: return 2;
-    case negawatt::Code::unavailable: return 3;
-    case negawatt::Code::internal: break;
+    case negawatt::Code::infeasible:
+      return 2;
+    case negawatt::Code::unavailable:
+      return 3;
+    case negawatt::Code::internal:
+      break;
   }
   return 1;
 }
@@ -73,8 +76,9 @@ void add_pipeline_options(CLI::App& verb, PipelineArguments& a) {
       ->check(CLI::IsMember({"1f1b", "gpipe"}).description(""));
   verb.add_option("--blocking-watts", a.blocking_watts,
                   "power of a stage that waits for another (default 0)");
-  auto* slowdown = verb.add_option("--slowdown", a.slowdown_pct,
-                                   "tolerated slowdown in percent of all-highest clocks (default 0)");
+  auto* slowdown =
+      verb.add_option("--slowdown", a.slowdown_pct,
+                      "tolerated slowdown in percent of all-highest clocks (default 0)");
   verb.add_option("--deadline", a.deadline_s, "iteration deadline in seconds")->excludes(slowdown);
   verb.add_flag("--frontier", a.frontier, "also compute the whole time-energy frontier");
   add_format(verb, a.format, a.out);

@@ -104,11 +104,15 @@ Result<trace::Sequence> load_sequence(const std::string& path, const trace::Kern
 /// The plan in any format but text.
 Result<std::string> rendered(const report::ClockReport& report, Format format) {
   switch (format) {
-    case Format::csv: return report::plan_csv(report);
-    case Format::trace: return report::plan_trace(report);
-    case Format::html: return report::plan_html(report);
+    case Format::csv:
+      return report::plan_csv(report);
+    case Format::trace:
+      return report::plan_trace(report);
+    case Format::html:
+      return report::plan_html(report);
     case Format::text:
-    case Format::json: break;
+    case Format::json:
+      break;
   }
   return report::plan_json(report);
 }

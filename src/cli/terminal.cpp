@@ -21,7 +21,8 @@ bool wants_colour() {
 }
 
 Progress::Progress(std::string doing) : doing_(std::move(doing)) {
-  if (::isatty(STDERR_FILENO) == 1) thread_ = std::jthread([this](const std::stop_token& stop) { show(stop); });
+  if (::isatty(STDERR_FILENO) == 1)
+    thread_ = std::jthread([this](const std::stop_token& stop) { show(stop); });
 }
 
 Progress::~Progress() {

@@ -40,8 +40,8 @@ Status validate(const PlanRequest& request, const KernelTable& table) {
   if (!(*request.confidence > 0.0 && *request.confidence < 1.0))
     return refuse("the confidence must lie between 0 and 1, for example 0.95");
   if (!table.has_deviations)
-    return refuse(fmt::format("{}: a confidence needs the columns time_sd_s and energy_sd_j",
-                              table.name));
+    return refuse(
+        fmt::format("{}: a confidence needs the columns time_sd_s and energy_sd_j", table.name));
   if (request.objective != Objective::waste || request.scope == Scope::local || is_schedule)
     return refuse("a confidence applies to objective waste with scope global, not to a schedule");
   return {};
@@ -62,9 +62,8 @@ Result<ClockPair> baseline_pair(const KernelTable& table, const PlanRequest& req
   const auto clocks = request.baseline.value_or(default_baseline(table));
   for (const auto& kernel : table.kernels) {
     if (kernel.at(clocks) == nullptr)
-      return failure(Code::invalid,
-                     fmt::format("{}: kernel '{}' has no row at the baseline ({})", table.name,
-                                 kernel.name, to_string(clocks)));
+      return failure(Code::invalid, fmt::format("{}: kernel '{}' has no row at the baseline ({})",
+                                                table.name, kernel.name, to_string(clocks)));
   }
   return clocks;
 }
@@ -83,11 +82,15 @@ double value_of(Cost cost, const PlanRequest& request) {
   const double time = cost.time.in_si();
   const double energy = cost.energy.in_si();
   switch (request.objective) {
-    case Objective::edp: return energy * time;
-    case Objective::ed2p: return energy * time * time;
-    case Objective::weighted: return request.lambda * energy + (1.0 - request.lambda) * time;
+    case Objective::edp:
+      return energy * time;
+    case Objective::ed2p:
+      return energy * time * time;
+    case Objective::weighted:
+      return request.lambda * energy + (1.0 - request.lambda) * time;
     case Objective::waste:
-    case Objective::energy: break;
+    case Objective::energy:
+      break;
   }
   return energy;
 }

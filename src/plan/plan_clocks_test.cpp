@@ -25,8 +25,8 @@ KernelTable table_of(const std::string& rows, std::string_view header = kHeader)
 }
 
 KernelTable shipped(const std::string& file) {
-  auto table = trace::parse_kernel_table(
-      testing::repository_file("data/gpt3-xl-3080ti/" + file), file);
+  auto table =
+      trace::parse_kernel_table(testing::repository_file("data/gpt3-xl-3080ti/" + file), file);
   EXPECT_TRUE(table) << table.error().message;
   return std::move(table).value();
 }
@@ -38,8 +38,7 @@ ClockPlan planned(const KernelTable& table, const PlanRequest& request) {
 }
 
 std::string error_of(const KernelTable& table, const PlanRequest& request) {
-  const auto plan =
-      plan_clocks(table, trace::sequence_in_table_order(table).value(), request);
+  const auto plan = plan_clocks(table, trace::sequence_in_table_order(table).value(), request);
   return plan ? "accepted" : plan.error().message;
 }
 
@@ -87,29 +86,29 @@ class PublishedPasses : public ::testing::TestWithParam<PassRow> {};
 
 TEST_P(PublishedPasses, MatchThePrintedTable) {
   const auto& row = GetParam();
-  const auto plan = planned(shipped("passes.csv"), {.objective = row.objective,
-                                                    .slowdown = row.slowdown_pct / 100.0,
-                                                    .scope = row.scope});
+  const auto plan = planned(
+      shipped("passes.csv"),
+      {.objective = row.objective, .slowdown = row.slowdown_pct / 100.0, .scope = row.scope});
   EXPECT_NEAR(time_change(plan, plan.total), row.time_pct, 0.005);
   EXPECT_NEAR(energy_change(plan, plan.total), row.energy_pct, 0.005);
   EXPECT_EQ(gap_pct(plan.total.energy, plan.bound), 0.0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Table2AndRelaxed, PublishedPasses,
-                         ::testing::Values(
-                             PassRow{0.0, Objective::waste, Scope::global, -0.10, -2.07},
-                             PassRow{0.0, Objective::waste, Scope::local, -0.20, -1.98},
-                             PassRow{0.0, Objective::edp, Scope::global, 10.21, -25.42},
-                             PassRow{0.0, Objective::edp, Scope::local, 10.21, -25.42},
-                             PassRow{0.1, Objective::waste, Scope::global, 0.09, -9.66},
-                             PassRow{1.0, Objective::waste, Scope::global, 0.09, -9.66},
-                             PassRow{2.0, Objective::waste, Scope::global, 1.16, -10.85},
-                             PassRow{5.0, Objective::waste, Scope::global, 4.05, -16.21},
-                             PassRow{10.0, Objective::waste, Scope::global, 8.61, -22.24}));
+INSTANTIATE_TEST_SUITE_P(
+    Table2AndRelaxed, PublishedPasses,
+    ::testing::Values(PassRow{0.0, Objective::waste, Scope::global, -0.10, -2.07},
+                      PassRow{0.0, Objective::waste, Scope::local, -0.20, -1.98},
+                      PassRow{0.0, Objective::edp, Scope::global, 10.21, -25.42},
+                      PassRow{0.0, Objective::edp, Scope::local, 10.21, -25.42},
+                      PassRow{0.1, Objective::waste, Scope::global, 0.09, -9.66},
+                      PassRow{1.0, Objective::waste, Scope::global, 0.09, -9.66},
+                      PassRow{2.0, Objective::waste, Scope::global, 1.16, -10.85},
+                      PassRow{5.0, Objective::waste, Scope::global, 4.05, -16.21},
+                      PassRow{10.0, Objective::waste, Scope::global, 8.61, -22.24}));
 
 TEST(PublishedPasses, OneStaticPairSavesNinePointSixTwoPercent) {
-  const auto plan = planned(shipped("passes.csv"),
-                            {.slowdown = 0.001, .granularity = Granularity::one_pair});
+  const auto plan =
+      planned(shipped("passes.csv"), {.slowdown = 0.001, .granularity = Granularity::one_pair});
   const ClockPair expected{Clock::automatic(), Clock::locked_mhz(9501)};
   EXPECT_EQ(plan.choices[0].clocks, expected);
   EXPECT_NEAR(time_change(plan, plan.total), 0.04, 0.005);

@@ -23,9 +23,8 @@ ScheduleProblem problem_of(const trace::KernelTable& table, const trace::Sequenc
   for (const auto& kernel : table.kernels) {
     for (const auto& pair : problem.pairs) {
       const auto* option = kernel.at(pair);
-      problem.costs.push_back(option == nullptr
-                                  ? std::nullopt
-                                  : std::optional(Cost{option->time, option->energy}));
+      problem.costs.push_back(
+          option == nullptr ? std::nullopt : std::optional(Cost{option->time, option->energy}));
     }
   }
   return problem;
@@ -33,12 +32,16 @@ ScheduleProblem problem_of(const trace::KernelTable& table, const trace::Sequenc
 
 Result<Schedule> solved(const ScheduleProblem& problem, const ClockPlan& plan) {
   switch (plan.request.objective) {
-    case Objective::edp: return least_energy_delay_schedule(problem, 1);
-    case Objective::ed2p: return least_energy_delay_schedule(problem, 2);
-    case Objective::energy: return least_weighted_schedule(problem, 1.0, 0.0);
+    case Objective::edp:
+      return least_energy_delay_schedule(problem, 1);
+    case Objective::ed2p:
+      return least_energy_delay_schedule(problem, 2);
+    case Objective::energy:
+      return least_weighted_schedule(problem, 1.0, 0.0);
     case Objective::weighted:
       return least_weighted_schedule(problem, plan.request.lambda, 1.0 - plan.request.lambda);
-    case Objective::waste: break;
+    case Objective::waste:
+      break;
   }
   return least_energy_schedule(problem, *plan.budget);
 }
