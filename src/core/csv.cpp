@@ -29,7 +29,8 @@ std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i == kMostNamed) return text + fmt::format(",... ({} columns)", names.size());
-    text += (i == 0 ? "" : ",") + printable(names[i]);
+    text += i == 0 ? "" : ",";
+    text += printable(names[i]);
   }
   return text;
 }

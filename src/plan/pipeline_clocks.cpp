@@ -54,7 +54,7 @@ std::vector<Cost> convex_options(const ClockOptions& options) {
 }
 
 PassClockPlanner::PassClockPlanner(const std::vector<PipelineInstruction>& instructions,
-                           std::vector<ClockOptions> by_kind)
+                                   std::vector<ClockOptions> by_kind)
     : instructions_(instructions),
       by_kind_(std::move(by_kind)),
       end_(instructions.size() + 1, 0.0),

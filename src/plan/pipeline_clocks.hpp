@@ -43,7 +43,7 @@ using PassClocks = std::vector<std::uint16_t>;
 class PassClockPlanner {
  public:
   PassClockPlanner(const std::vector<PipelineInstruction>& instructions,
-               std::vector<ClockOptions> by_kind);
+                   std::vector<ClockOptions> by_kind);
 
   [[nodiscard]] const ClockOptions& options(std::size_t instruction) const {
     return by_kind_[instructions_[instruction].kind()];
