@@ -13,7 +13,7 @@
 namespace negawatt::trace {
 namespace {
 
-enum Column : std::size_t { kStage, kInstruction, kFrequency, kTime, kEnergy };
+enum Column : unsigned char { kStage, kInstruction, kFrequency, kTime, kEnergy };
 constexpr std::array<std::string_view, 5> kRequired = {"stage", "instruction", "frequency", "time",
                                                        "energy"};
 
