@@ -4,11 +4,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "plan/choice.hpp"
+#include "plan/pipeline_clocks.hpp"
+#include "plan/pipeline_graph.hpp"
 #include "plan/pipeline_score.hpp"
 #include "plan/pipeline_search.hpp"
+#include "trace/pipeline_profile.hpp"
 
 namespace negawatt::plan {
 namespace {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/pipeline_clocks.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
 #include "core/result.hpp"
 #include "plan/choice.hpp"
 #include "plan/hull.hpp"
+#include "plan/pipeline_graph.hpp"
+#include "trace/pipeline_profile.hpp"
 
 namespace negawatt::plan {
 namespace {
@@ -19,8 +22,8 @@ constexpr double kRounding = kBudgetTolerance / 4;
 Cost cost_of(const ClockOption& option) { return {Seconds(option.time), Joules(option.energy)}; }
 
 /// The slowest, so cheapest, option from `at_least` on that fits into `window`.
-std::uint16_t slowest_within(const ClockOptions& options, double window, std::size_t at_least) {
-  auto k = at_least;
+std::uint16_t slowest_within(const ClockOptions& options, double window, std::uint16_t at_least) {
+  std::size_t k = at_least;
   while (k + 1 < options.size() && options[k + 1].time <= window) ++k;
   return static_cast<std::uint16_t>(k);
 }

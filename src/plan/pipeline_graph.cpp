@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "core/result.hpp"
+#include "plan/time_cost.hpp"
+#include "trace/pipeline_profile.hpp"
 
 namespace negawatt::plan {
 namespace {

@@ -5,6 +5,10 @@
 
 #include <algorithm>
 
+#include "plan/pipeline.hpp"
+#include "plan/pipeline_graph.hpp"
+#include "trace/pipeline_profile.hpp"
+
 namespace negawatt::plan {
 namespace {
 
@@ -114,6 +118,7 @@ Result<Cost> score_pipeline(const PipelineProblem& problem,
   for (auto& choice : instructions) choice.end = kNotYet;
 
   std::vector<StageRun> runs;
+  runs.reserve(stages);
   for (std::size_t s = 0; s < stages; ++s)
     runs.emplace_back(static_cast<std::uint32_t>(stages - 1 - s), problem);
   Cost busy;

@@ -4,12 +4,16 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <utility>
 
 #include "core/result.hpp"
 #include "plan/choice.hpp"
 #include "plan/hull.hpp"
+#include "plan/pipeline.hpp"
+#include "plan/pipeline_clocks.hpp"
+#include "plan/pipeline_graph.hpp"
+#include "plan/time_cost.hpp"
+#include "trace/pipeline_profile.hpp"
 
 namespace negawatt::plan {
 namespace {
@@ -68,6 +72,7 @@ Project PipelineSearch::project() const {
                   .activities = {},
                   .precedences = events_.precedences};
   std::vector<std::vector<Cost>> hulls;
+  hulls.reserve(options_.size());
   for (const auto& options : options_) hulls.push_back(convex_options(options));
   for (std::size_t i = 0; i < instructions_.size(); ++i)
     project.activities.push_back(

@@ -188,12 +188,12 @@ TimeCostWalk::Flow TimeCostWalk::augment() {
   Flow amount = kUnbounded;
   for (const auto half_arc : path_) amount = std::min(amount, half_arcs_[half_arc].room);
   if (amount < kUnbounded)
-    for (const auto half_arc : path_) push(half_arc, amount);
+    for (const auto half_arc : path_) push(half_arcs_[half_arc], amount);
   return amount;
 }
 
-void TimeCostWalk::push(std::uint32_t half_arc, Flow amount) {
-  const auto which = half_arcs_[half_arc].arc;
+void TimeCostWalk::push(const HalfArc& half, Flow amount) {
+  const auto which = half.arc;
   auto& arc = arcs_[which / 2];
   if (is_back(which)) {
     if (arc.used == 0) arc.used = vertex_room_[--arc.vertex];

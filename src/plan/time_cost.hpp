@@ -109,7 +109,7 @@ class TimeCostWalk {
   bool number_levels();
   /// One augmenting path through the levels; how much it carried.
   Flow augment();
-  void push(std::uint32_t half_arc, Flow amount);
+  void push(const HalfArc& half, Flow amount);
   /// Sets the half arcs from vertex and used.
   void refresh(const Arc& arc);
   /// Makes the project as much shorter as the flow stays optimal for. Follows saturate().
