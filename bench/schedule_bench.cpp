@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Least-energy schedules of 1,000 to 100,000 invocations at 60 clock pairs, with the time budget
-// of the highest clocks plus 5 %. Counters: gap_ppm (proven, of the energy), below_static_pct (energy
-// saved against the best static pair within the same budget), and switches per iteration.
+// of the highest clocks plus 5 %. Counters: gap_ppm (proven, of the energy), below_static_pct
+// (energy saved against the best static pair within the same budget), and switches per iteration.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
