@@ -12,6 +12,8 @@ namespace {
 
 // Budgets of a schedule's frontier: enough to draw the curve, few enough to wait for.
 constexpr int kFrontierBudgets = 16;
+// Sums of the same energies in another order differ by no more than this, relatively.
+constexpr double kRounding = 1e-12;
 
 ScheduleProblem problem_of(const trace::KernelTable& table, const trace::Sequence& sequence,
                            const trace::SwitchModel& switching) {
@@ -91,7 +93,7 @@ Status solve_schedule(const trace::KernelTable& table, const trace::Sequence& se
     plan.segments.push_back(segment);
   }
   if (plan.segments.size() == 1) total_as_static_pair(plan);
-  plan.bound = std::min(plan.bound, plan.total.energy);
+  if (plan.bound > plan.total.energy * (1.0 - kRounding)) plan.bound = plan.total.energy;
   if (plan.request.frontier) {
     NW_TRY(plan.frontier, frontier_of(problem));
   }
