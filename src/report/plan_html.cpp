@@ -98,7 +98,9 @@ std::string method_html(const ClockReport& report) {
 std::string frontier_note(const plan::ClockPlan& plan) {
   if (plan.frontier.empty())
     return "The frontier was not asked for; <code>--frontier</code> adds it.";
-  return "The line is the least energy for every slowdown, with free clock changes.";
+  return changes_are_free(plan)
+             ? "The line is the least energy for every slowdown, with free clock changes."
+             : "The line joins schedules for evenly spaced budgets; their clock changes are paid for.";
 }
 
 std::string time_note(const ClockReport& report, const Iteration& iteration) {
