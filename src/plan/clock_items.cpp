@@ -10,14 +10,40 @@
 namespace negawatt::plan {
 namespace {
 
-/// An item in the making: sums that do not depend on the order of its kernels.
+/// What a kernel's calls of one iteration cost at one pair.
+Cost total_of(const trace::KernelOption& option, double calls) {
+  return {option.time * calls, option.energy * calls};
+}
+
+/// A kernel's calls share one measured mean, so that their errors add up fully: the deviation of
+/// the total is calls times that of the mean.
+Deviation deviation_of(const trace::KernelOption& option, double calls) {
+  return deviation_of_product(total_of(option, calls), option.time_sd * calls,
+                              option.energy_sd * calls);
+}
+
+/// A kernel that has its clocks for itself. Large tables have millions of options: no sums here.
+ClockItem item_of_one(const trace::Kernel& kernel, bool has_deviations) {
+  ClockItem item;
+  item.pairs.reserve(kernel.options.size());
+  item.costs.reserve(kernel.options.size());
+  if (has_deviations) item.deviations.reserve(kernel.options.size());
+  for (const auto& option : kernel.options) {
+    item.pairs.push_back(option.clocks);
+    item.costs.push_back(total_of(option, kernel.calls));
+    if (has_deviations) item.deviations.push_back(deviation_of(option, kernel.calls));
+  }
+  return item;
+}
+
+/// An item of several kernels in the making: sums that do not depend on their order.
 class ItemBuilder {
  public:
-  explicit ItemBuilder(const trace::Kernel& kernel) {
-    for (const auto& option : kernel.options) {
-      pairs_.push_back(option.clocks);
-      sums_.emplace_back();
-      sums_.back().add(option, kernel.calls);
+  explicit ItemBuilder(const trace::Kernel& kernel)
+      : pairs_(kernel.options.size()), sums_(kernel.options.size()) {
+    for (std::size_t p = 0; p < pairs_.size(); ++p) {
+      pairs_[p] = kernel.options[p].clocks;
+      sums_[p].add(kernel.options[p], kernel.calls);
     }
   }
 
@@ -56,14 +82,11 @@ class ItemBuilder {
     CompensatedSum energy;
     Deviation deviation;
 
-    /// A kernel's calls share one measured mean, so that their errors add up fully: the deviation
-    /// of the total is calls times that of the mean.
     void add(const trace::KernelOption& option, double calls) {
-      const Cost total{option.time * calls, option.energy * calls};
+      const auto total = total_of(option, calls);
       time.add(total.time.in_si());
       energy.add(total.energy.in_si());
-      deviation =
-          deviation + deviation_of_product(total, option.time_sd * calls, option.energy_sd * calls);
+      deviation = deviation + deviation_of(option, calls);
     }
   };
 
@@ -92,14 +115,21 @@ std::vector<std::uint32_t> ClockItems::options_at(trace::ClockPair clocks) const
 
 ClockItems items_of(const trace::KernelTable& table, Granularity granularity) {
   ClockItems result;
+  result.item_of_kernel.reserve(table.kernels.size());
+  if (granularity == Granularity::kernel) {
+    result.items.reserve(table.kernels.size());
+    for (const auto& kernel : table.kernels) {
+      result.item_of_kernel.push_back(static_cast<std::uint32_t>(result.items.size()));
+      result.items.push_back(item_of_one(kernel, table.has_deviations));
+    }
+    return result;
+  }
   std::vector<ItemBuilder> builders;
   std::unordered_map<std::string_view, std::uint32_t> item_of_group;
   for (const auto& kernel : table.kernels) {
     const auto next = static_cast<std::uint32_t>(builders.size());
-    std::uint32_t index = next;
-    if (granularity == Granularity::one_pair) index = 0;
-    if (granularity == Granularity::group)
-      index = item_of_group.try_emplace(kernel.group, next).first->second;
+    const auto group = granularity == Granularity::group ? std::string_view(kernel.group) : "";
+    const auto index = item_of_group.try_emplace(group, next).first->second;
     if (index == next) {
       builders.emplace_back(kernel);
     } else {

@@ -21,7 +21,8 @@ namespace negawatt::plan {
 struct ClockItem {
   std::vector<trace::ClockPair> pairs;  ///< sorted
   std::vector<Cost> costs;              ///< per pair: sum over kernels of calls * cost
-  std::vector<Deviation> deviations;    ///< per pair: standard errors of those sums
+  std::vector<Deviation>
+      deviations;  ///< per pair, if the table has them: standard errors of those sums
 };
 
 struct ClockItems {
@@ -33,8 +34,8 @@ struct ClockItems {
   [[nodiscard]] std::vector<std::uint32_t> options_at(trace::ClockPair clocks) const;
 };
 
-/// Items of a table at a granularity other than schedule. Kernels of one item that share no pair
-/// leave that item without options; with a baseline pair common to all this cannot happen.
+/// Items of a table at granularity kernel, group or one_pair. Kernels of one item that share no
+/// pair leave that item without options; with a baseline pair common to all this cannot happen.
 [[nodiscard]] ClockItems items_of(const trace::KernelTable& table, Granularity granularity);
 
 }  // namespace negawatt::plan

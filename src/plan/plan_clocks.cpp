@@ -123,9 +123,16 @@ Result<Choice> choose_each(const ClockItems& items, const ChoiceProblem& problem
   return least_energy_each_within(problem, budgets);
 }
 
+/// Items with their choice problem, which takes a while to build for large tables.
+struct ClockChoices {
+  explicit ClockChoices(ClockItems made) : items(std::move(made)), problem(items.problem()) {}
+  ClockItems items;
+  ChoiceProblem problem;
+};
+
 /// The exact choice for the request's objective in one scope.
-Result<Choice> choose(const ClockItems& items, const ClockPlan& plan, Scope scope) {
-  const auto problem = items.problem();
+Result<Choice> choose(const ClockChoices& choices, const ClockPlan& plan, Scope scope) {
+  const auto& [items, problem] = choices;
   const auto& request = plan.request;
   if (request.objective == Objective::energy) return least_weighted(problem, 1.0, 0.0);
   if (request.objective == Objective::weighted)
@@ -136,8 +143,9 @@ Result<Choice> choose(const ClockItems& items, const ClockPlan& plan, Scope scop
   return least_energy_within(problem, *plan.budget);
 }
 
-Result<Choice> choose_with_confidence(const ClockItems& items, ClockPlan& plan) {
-  RobustProblem problem{.options = items.problem(),
+Result<Choice> choose_with_confidence(const ClockChoices& choices, ClockPlan& plan) {
+  const auto& items = choices.items;
+  RobustProblem problem{.options = choices.problem,
                         .baseline = items.options_at(plan.baseline_clocks),
                         .slowdown = plan.request.slowdown,
                         .confidence = *plan.request.confidence,
@@ -207,21 +215,41 @@ std::vector<Cost> thinned(const std::vector<Cost>& points) {
   return kept;
 }
 
-Status solve_choice(const KernelTable& table, const Sequence& sequence, ClockPlan& plan) {
-  const auto items = items_of(table, plan.request.granularity);
-  NW_TRY(const auto choice, plan.request.confidence ? choose_with_confidence(items, plan)
-                                                    : choose(items, plan, plan.request.scope));
-  record_choices(table, items, choice, plan);
-  plan.segments = segments_of(sequence, plan.choices);
-  if (plan.request.frontier) plan.frontier = thinned(convex_frontier(items.problem()));
-  return {};
+/// What every plan is compared with: kernels that choose freely, in both scopes.
+struct FreeChoices {
+  ClockChoices kernels;
+  Result<Choice> local;
+  Result<Choice> global;
+};
+
+FreeChoices free_choices(const KernelTable& table, ClockPlan& plan) {
+  ClockChoices kernels(items_of(table, Granularity::kernel));
+  auto local = choose(kernels, plan, Scope::local);
+  auto global = choose(kernels, plan, Scope::global);
+  if (local) plan.local = local->total;
+  if (global) plan.global = global->total;
+  return {std::move(kernels), std::move(local), std::move(global)};
 }
 
-/// Local and global choices per kernel, whatever the granularity of the plan itself.
-void add_baselines(const KernelTable& table, ClockPlan& plan) {
-  const auto kernels = items_of(table, Granularity::kernel);
-  if (const auto local = choose(kernels, plan, Scope::local)) plan.local = local->total;
-  if (const auto global = choose(kernels, plan, Scope::global)) plan.global = global->total;
+/// The choice that was asked for; at kernel granularity it is one of the free choices.
+Result<Choice> requested_choice(const ClockChoices& choices, const FreeChoices& free,
+                                ClockPlan& plan) {
+  if (plan.request.confidence) return choose_with_confidence(choices, plan);
+  if (&choices != &free.kernels) return choose(choices, plan, plan.request.scope);
+  return plan.request.scope == Scope::local ? free.local : free.global;
+}
+
+Status solve_choice(const KernelTable& table, const Sequence& sequence, const FreeChoices& free,
+                    ClockPlan& plan) {
+  std::optional<ClockChoices> coarse;
+  if (plan.request.granularity != Granularity::kernel)
+    coarse.emplace(items_of(table, plan.request.granularity));
+  const auto& choices = coarse ? *coarse : free.kernels;
+  NW_TRY(const auto choice, requested_choice(choices, free, plan));
+  record_choices(table, choices.items, choice, plan);
+  plan.segments = segments_of(sequence, plan.choices);
+  if (plan.request.frontier) plan.frontier = thinned(convex_frontier(choices.problem));
+  return {};
 }
 
 }  // namespace
@@ -237,12 +265,12 @@ Result<ClockPlan> plan_clocks(const KernelTable& table, const Sequence& sequence
     plan.budget = plan.baseline.time * (1.0 + request.slowdown);
 
   plan.best_static = best_static_of(plan, table.kernels.size());
-  add_baselines(table, plan);
+  const auto free = free_choices(table, plan);
 
   if (request.granularity == Granularity::schedule) {
     NW_CHECK(solve_schedule(table, sequence, plan));
   } else {
-    NW_CHECK(solve_choice(table, sequence, plan));
+    NW_CHECK(solve_choice(table, sequence, free, plan));
   }
   NW_ASSERT(!plan.segments.empty());
   plan.switches = static_cast<std::uint32_t>(plan.segments.size() - 1);

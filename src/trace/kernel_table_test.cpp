@@ -110,6 +110,28 @@ TEST(KernelTable, MarksALastLineWithoutLineEnd) {
   EXPECT_TRUE(table->last_line_open);
 }
 
+TEST(KernelTable, ReadsTenMillionRowsAndNamesTheLineOfOneThatIsWrong) {
+  constexpr std::size_t kKernels = 10'000;
+  constexpr std::size_t kPairs = 1'000;
+  std::string bytes(kHeader);
+  bytes.reserve(kKernels * kPairs * 24);
+  for (std::size_t kernel = 0; kernel < kKernels; ++kernel) {
+    const auto row = "k" + std::to_string(kernel) + ",g,1,";
+    for (std::size_t mhz = 1; mhz <= kPairs; ++mhz)
+      bytes += row + std::to_string(mhz) + ",auto,1,1\n";
+  }
+  const auto table = parse_kernel_table(bytes, "k.csv");
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_EQ(table->kernels.size(), kKernels);
+  EXPECT_EQ(table->kernels.back().options.size(), kPairs);
+
+  bytes += "k,g,1,auto,auto,-1,1\n";
+  const auto refused = parse_kernel_table(bytes, "k.csv");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "k.csv:10000002: time_s is -1, expected more than 0 (leave out what was not measured)");
+}
+
 class SequenceTest : public ::testing::Test {
  protected:
   static std::string message_for(std::string_view text) {
