@@ -97,12 +97,13 @@ PipelinePlan PipelineFrontier::plan(std::size_t point) const {
 
 Result<PipelinePlan> pipeline_baseline(const PipelineProblem& problem) {
   NW_CHECK(validate(problem));
-  PipelineSearch search(problem);
-  PipelinePlan plan{.instructions = choices_of(search.instructions())};
-  for (auto& choice : plan.instructions)
-    choice.mhz = problem.profile.stages[choice.stage].of(choice.pass).back().mhz;
+  PipelinePlan plan{.instructions = choices_of(PipelineSearch(problem).instructions())};
+  for (auto& choice : plan.instructions) {
+    const auto& options = problem.profile.stages[choice.stage].of(choice.pass);
+    choice.mhz = options.back().mhz;
+    plan.lower_bound += std::ranges::min(options, {}, &trace::PassOption::energy).energy;
+  }
   plan.total = scored(problem, plan.instructions);
-  plan.lower_bound = bound_at(search.bound(), plan.total.time);
   return plan;
 }
 

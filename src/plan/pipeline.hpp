@@ -66,7 +66,8 @@ class PipelineFrontier {
   std::vector<Cost> bound_corners_;
 };
 
-/// Everything at its highest clock: the baseline every saving is measured against.
+/// Everything at its highest clock: the baseline every saving is measured against. Its lower bound
+/// is the simple one: every instruction at its least energy, no waiting.
 [[nodiscard]] Result<PipelinePlan> pipeline_baseline(const PipelineProblem& problem);
 
 /// The whole frontier.
