@@ -143,6 +143,88 @@ TEST_F(Cli, AFailedWriteLeavesTheOldFileAndExitsWithOne) {
   EXPECT_EQ(run.error, "negawatt: cannot write 'none/plan.json': No such file or directory\n");
 }
 
+TEST_F(Cli, AScheduleListsSegmentsThatCoverTheSequence) {
+  folder_.file("s.csv", "position,kernel\n1,a\n2,b\n3,a\n");
+  const auto run = plan(kTable,
+                        "--sequence s.csv --granularity schedule --slowdown 5 --json "
+                        "--switch-latency core=0.5,memory=2");
+  ASSERT_EQ(run.exit_code, 0) << run.error;
+  const auto plan = nlohmann::json::parse(run.out)["plan"];
+  EXPECT_FALSE(plan.contains("choices"));
+  // 0.5 s pass within any call, so that both calls of a get their slow clock: 16 J + 10 J.
+  EXPECT_DOUBLE_EQ(plan["energy_j"], 26.0);
+  ASSERT_EQ(plan["segments"].size(), 3U);
+  EXPECT_EQ(plan["segments"][0]["first"], 0);
+  EXPECT_EQ(plan["segments"][1]["core_mhz"], "auto");
+  EXPECT_EQ(plan["segments"][2]["last"], 2);
+  EXPECT_EQ(plan["switches"], 2);
+}
+
+TEST_F(Cli, ReadsLatenciesPerTargetFromAFile) {
+  folder_.file("l.csv", "domain,target_mhz,latency_s\ncore,any,0.5\ncore,900,1.01\nmemory,any,0\n");
+  folder_.file("s.csv", "position,kernel\n0,a\n1,b\n2,a\n");
+  const auto run = plan(
+      kTable, "--sequence s.csv --granularity schedule --slowdown 5 --json --switch-latency l.csv");
+  ASSERT_EQ(run.exit_code, 0) << run.error;
+  // b's 1.0 s are too short to have 900 MHz ready behind it; b and one call of a are not: 28 J.
+  EXPECT_DOUBLE_EQ(nlohmann::json::parse(run.out)["plan"]["energy_j"], 28.0);
+}
+
+TEST_F(Cli, AConfidenceAddsAPromiseThatIsNoBetterThanTheSearch) {
+  const auto run = plan(
+      "kernel,group,calls,core_mhz,memory_mhz,time_s,energy_j,time_sd_s,energy_sd_j\n"
+      "a,g,1,auto,auto,1,10,0.001,0.01\na,g,1,900,auto,1.01,8,0.001,0.01\n",
+      "--slowdown 5 --confidence 0.95 --json");
+  ASSERT_EQ(run.exit_code, 0) << run.error;
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["plan"]["choices"][0]["core_mhz"], 900);
+  const auto& promise = json["promise"];
+  EXPECT_EQ(promise["confidence"], 0.95);
+  EXPECT_LE(promise["time_at_confidence_s"], json["budget_s"]);
+  EXPECT_GT(promise["time_at_confidence_s"], json["plan"]["time_s"]);
+  EXPECT_NEAR(promise["expected"]["energy_change_pct"], -20.0, 1.0);
+  EXPECT_GT(promise["expected_sd"]["energy_j"], 0.0);
+}
+
+class PipelineCli : public Cli {
+ protected:
+  Finished pipeline(const std::string& profile, const std::string& options) {
+    folder_.file("p.csv", profile);
+    return run_negawatt(folder_, "pipeline p.csv " + options);
+  }
+  const std::string header_ = "stage,instruction,frequency,time,energy\n";
+  const std::string profile_ = header_ +
+                               "0,forward,1400,1,10\n0,forward,700,2,5\n"
+                               "0,backward,1400,2,20\n0,backward,700,4,10\n"
+                               "1,forward,1400,1,10\n1,forward,700,2,5\n"
+                               "1,backward,1400,2,20\n1,backward,700,4,10\n";
+};
+
+TEST_F(PipelineCli, PlansForASlowdownAndAFrontier) {
+  const auto run =
+      pipeline(profile_, "--microbatches 1 --slowdown 100 --blocking-watts 1 --frontier --json");
+  ASSERT_EQ(run.exit_code, 0) << run.error;
+  const auto json = nlohmann::json::parse(run.out);
+  // One microbatch runs through both stages in turn: 6 s, 60 J, and 2 * 6 - 6 s of waiting.
+  EXPECT_DOUBLE_EQ(json["baseline"]["time_s"], 6.0);
+  EXPECT_DOUBLE_EQ(json["baseline"]["energy_j"], 66.0);
+  EXPECT_DOUBLE_EQ(json["plan"]["time_s"], 12.0);
+  EXPECT_DOUBLE_EQ(json["plan"]["energy_j"], 42.0);
+  EXPECT_EQ(json["plan"]["instructions"].size(), 4U);
+  EXPECT_EQ(json["plan"]["instructions"][0]["frequency"], 700);
+  EXPECT_DOUBLE_EQ(json["frontier"].front()["time_s"], 6.0);
+  EXPECT_DOUBLE_EQ(json["frontier"].back()["energy_j"], 42.0);
+}
+
+TEST_F(PipelineCli, RefusesBadProfilesAndImpossibleDeadlinesInOneLine) {
+  expect_refused(pipeline(header_ + "0,forward,1400,0,10\n", "--microbatches 1"),
+                 "p.csv:2: time is 0, expected more than 0 (leave out what was not measured)");
+  EXPECT_EQ(pipeline(profile_, "--microbatches 1 --deadline 5.9").exit_code, 2);
+  EXPECT_EQ(pipeline(profile_, "--microbatches 0").exit_code, 2);
+  EXPECT_EQ(pipeline(profile_, "--microbatches 1 --blocking-watts -1").exit_code, 2);
+  EXPECT_EQ(pipeline(profile_, "--microbatches 1 --deadline nan").exit_code, 2);
+}
+
 TEST_F(Cli, HelpAndVersionGoToStandardOutput) {
   EXPECT_EQ(run_negawatt(folder_, "--version").out, "negawatt " NEGAWATT_VERSION "\n");
   const auto help = run_negawatt(folder_, "plan --help");

@@ -102,12 +102,12 @@ Json plan_object(const ClockReport& report) {
   return object;
 }
 
-Json promise_json(const plan::Promise& promise) {
+Json promise_json(const plan::ClockPlan& plan, const plan::Promise& promise) {
   return {{"confidence", promise.confidence},
           {"time_at_confidence_s", promise.time_at_confidence.in_si()},
-          {"expected", cost_json(promise.expected)},
+          {"expected", rated_json(plan, promise.expected)},
           {"expected_sd", cost_json(promise.expected_sd)},
-          {"searched", cost_json(promise.searched)}};
+          {"searched", rated_json(plan, promise.searched)}};
 }
 
 }  // namespace
@@ -128,7 +128,7 @@ std::string plan_json(const ClockReport& report) {
     object["budget_s"] = plan.budget->in_si();
     object["price_w"] = plan.price.in_si();
   }
-  if (plan.promise) object["promise"] = promise_json(*plan.promise);
+  if (plan.promise) object["promise"] = promise_json(plan, *plan.promise);
   if (!plan.frontier.empty()) {
     auto& frontier = object["frontier"] = Json::array();
     for (const auto& point : plan.frontier) frontier.push_back(cost_json(point));
