@@ -118,7 +118,8 @@ const negawatt = (function () {
     const span = Math.max(right - left, 2);
     const goesOn = data.frontier.some(([x]) => x > right + 0.1 * span);
     const beyond = goesOn ? Math.max(6, span) : 0.5 * span;
-    const range = {left: left - 0.25 * span, right: right + beyond};
+    const end = Math.max(right, ...data.frontier.map(([x]) => x));
+    const range = {left: left - 0.25 * span, right: Math.min(right + beyond, end + 0.5 * span)};
     const seen = data.frontier.filter(([x]) => x >= range.left && x <= range.right);
     const ys = data.marks.map((mark) => mark.at[1]).concat(seen.map(([, y]) => y));
     const high = Math.max(...ys);
