@@ -100,7 +100,8 @@ std::string frontier_note(const plan::ClockPlan& plan) {
     return "The frontier was not asked for; <code>--frontier</code> adds it.";
   return changes_are_free(plan)
              ? "The line is the least energy for every slowdown, with free clock changes."
-             : "The line joins schedules for evenly spaced budgets; their clock changes are paid for.";
+             : "The line joins schedules for evenly spaced budgets; their clock changes are paid "
+               "for.";
 }
 
 std::string time_note(const ClockReport& report, const Iteration& iteration) {

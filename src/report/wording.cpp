@@ -43,12 +43,18 @@ std::string headline(const plan::ClockPlan& plan) {
 
 std::string against_static(const plan::ClockPlan& plan) {
   if (!plan.best_static || plan.best_static->clocks == plan.baseline_clocks) return {};
-  const double energy = change_pct(plan.best_static->total.energy, plan.total.energy);
+  const auto& best = plan.best_static->total;
+  const double energy = change_pct(best.energy, plan.total.energy);
+  const double time = change_pct(best.time, plan.total.time);
   const auto clocks = clocks_name(plan.best_static->clocks);
-  if (std::abs(energy) < kShownChange)
+  if (std::abs(energy) < kShownChange && std::abs(time) < kShownChange)
     return fmt::format("One fixed setting ({}) does as well.", clocks);
-  return fmt::format("That is {} % {} energy than the best single fixed setting ({}).",
-                     significant(std::abs(energy)), energy < 0 ? "less" : "more", clocks);
+  if (std::abs(energy) < kShownChange)
+    return fmt::format("It uses as much energy as one fixed setting ({}), {}.", clocks,
+                       time_clause(time));
+  return fmt::format("It uses {} % {} energy than the best single fixed setting ({}), {}.",
+                     significant(std::abs(energy)), energy < 0 ? "less" : "more", clocks,
+                     time_clause(time));
 }
 
 std::string task(const plan::PlanRequest& request) {

@@ -46,9 +46,13 @@ TEST(Wording, ComparesWithTheBestFixedSetting) {
   EXPECT_EQ(against_static(sample.plan), "");  // it is the baseline itself
   sample.plan.best_static = plan::StaticPair{kLow, cost(2.5, 540)};
   EXPECT_EQ(against_static(sample.plan),
-            "That is 3.70 % less energy than the best single fixed setting (core 1410 MHz, memory "
-            "5001 MHz).");
+            "It uses 3.70 % less energy than the best single fixed setting (core 1410 MHz, memory "
+            "5001 MHz), and takes 0.800 % longer.");
   sample.plan.best_static->total.energy = sample.plan.total.energy;
+  EXPECT_EQ(against_static(sample.plan),
+            "It uses as much energy as one fixed setting (core 1410 MHz, memory 5001 MHz), and "
+            "takes 0.800 % longer.");
+  sample.plan.best_static->total.time = sample.plan.total.time;
   EXPECT_EQ(against_static(sample.plan),
             "One fixed setting (core 1410 MHz, memory 5001 MHz) does as well.");
   sample.plan.best_static.reset();
