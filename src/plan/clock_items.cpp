@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/clock_items.hpp"
 
-#include <algorithm>
+#include <algorithm>  // IWYU pragma: keep
 #include <string_view>
 #include <unordered_map>
 

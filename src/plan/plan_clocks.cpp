@@ -29,7 +29,7 @@ constexpr std::size_t kMostFrontierPoints = 1000;
 constexpr std::uint64_t kRobustSeed = 20260113;
 
 Status validate(const PlanRequest& request, const KernelTable& table) {
-  const auto refuse = [](std::string why) -> Status { return failure(Code::invalid, why); };
+  const auto refuse = [](const std::string& why) -> Status { return failure(Code::invalid, why); };
   if (!(request.slowdown > -1.0) || !std::isfinite(request.slowdown))
     return refuse("the slowdown must be a finite number above -100 %");
   if (!(request.lambda >= 0.0 && request.lambda <= 1.0))
@@ -100,6 +100,7 @@ std::optional<StaticPair> best_static_of(const ClockPlan& plan, std::size_t kern
 std::vector<StaticPair> static_pairs(const KernelTable& table) {
   const auto whole = items_of(table, Granularity::one_pair).items.front();
   std::vector<StaticPair> pairs;
+  pairs.reserve(whole.pairs.size());
   for (std::size_t p = 0; p < whole.pairs.size(); ++p)
     pairs.push_back({whole.pairs[p], whole.costs[p]});
   return pairs;
@@ -118,6 +119,7 @@ Result<Choice> choose_each(const ClockItems& items, const ChoiceProblem& problem
   if (plan.request.objective == Objective::ed2p) return least_energy_delay_each(problem, 2);
   const auto baseline = items.options_at(plan.baseline_clocks);
   std::vector<Seconds> budgets;
+  budgets.reserve(items.items.size());
   for (std::size_t i = 0; i < items.items.size(); ++i)
     budgets.push_back(items.items[i].costs[baseline[i]].time * (1.0 + plan.request.slowdown));
   return least_energy_each_within(problem, budgets);
@@ -143,12 +145,13 @@ Result<Choice> choose(const ClockChoices& choices, const ClockPlan& plan, Scope 
   return least_energy_within(problem, *plan.budget);
 }
 
-Result<Choice> choose_with_confidence(const ClockChoices& choices, ClockPlan& plan) {
+Result<Choice> choose_with_confidence(const ClockChoices& choices, double confidence,
+                                      ClockPlan& plan) {
   const auto& items = choices.items;
   RobustProblem problem{.options = choices.problem,
                         .baseline = items.options_at(plan.baseline_clocks),
                         .slowdown = plan.request.slowdown,
-                        .confidence = *plan.request.confidence,
+                        .confidence = confidence,
                         .seed = kRobustSeed};
   for (const auto& item : items.items)
     problem.deviations.insert(problem.deviations.end(), item.deviations.begin(),
@@ -161,6 +164,7 @@ Result<Choice> choose_with_confidence(const ClockChoices& choices, ClockPlan& pl
 /// Pairs of a kernel that another pair matches or beats in both time and energy.
 std::uint32_t dominated_pairs(const trace::Kernel& kernel) {
   std::vector<Cost> costs;
+  costs.reserve(kernel.options.size());
   for (const auto& option : kernel.options) costs.push_back({option.time, option.energy});
   return static_cast<std::uint32_t>(costs.size() - pareto_options(costs).size());
 }
@@ -234,7 +238,8 @@ FreeChoices free_choices(const KernelTable& table, ClockPlan& plan) {
 /// The choice that was asked for; at kernel granularity it is one of the free choices.
 Result<Choice> requested_choice(const ClockChoices& choices, const FreeChoices& free,
                                 ClockPlan& plan) {
-  if (plan.request.confidence) return choose_with_confidence(choices, plan);
+  if (plan.request.confidence)
+    return choose_with_confidence(choices, *plan.request.confidence, plan);
   if (&choices != &free.kernels) return choose(choices, plan, plan.request.scope);
   return plan.request.scope == Scope::local ? free.local : free.global;
 }

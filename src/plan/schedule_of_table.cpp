@@ -45,6 +45,7 @@ Result<Schedule> solved(const ScheduleProblem& problem, const ClockPlan& plan) {
     case Objective::waste:
       break;
   }
+  NW_ASSERT(plan.budget.has_value());
   return least_energy_schedule(problem, *plan.budget);
 }
 
@@ -88,8 +89,11 @@ Status solve_schedule(const trace::KernelTable& table, const trace::Sequence& se
   plan.price = schedule.price;
   for (const auto& part : schedule.segments) {
     Segment segment{.first = part.first, .last = part.last, .clocks = problem.pairs[part.pair]};
-    for (auto position = part.first; position <= part.last; ++position)
-      segment.cost += *problem.costs[sequence[position] * problem.pairs.size() + part.pair];
+    for (auto position = part.first; position <= part.last; ++position) {
+      const auto& cost = problem.costs[sequence[position] * problem.pairs.size() + part.pair];
+      NW_ASSERT(cost.has_value());
+      segment.cost += *cost;
+    }
     plan.segments.push_back(segment);
   }
   if (plan.segments.size() == 1) total_as_static_pair(plan);

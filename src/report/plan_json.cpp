@@ -118,7 +118,7 @@ std::string plan_json(const ClockReport& report) {
   object["baseline"] = baseline_json(plan);
   if (plan.best_static) object["best_static"] = static_json(plan, *plan.best_static);
   for (const auto& row : yardsticks(plan)) {
-    if (row.key == "local" || row.key == "global")
+    if ((row.key == "local" || row.key == "global") && row.time)
       object[row.key] = rated_json(plan, {*row.time, row.energy});
   }
   object["plan"] = plan_object(report);
