@@ -3,6 +3,7 @@
 // What a person or a program gets from the negawatt binary: messages, exit codes, files.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -21,9 +22,9 @@ const std::string kTable = kHeader +
 class Cli : public ::testing::Test {
  protected:
   /// `negawatt plan` on a table with this content.
-  Finished plan(const std::string& table, const std::string& options = "") {
-    folder_.file("k.csv", table);
-    return run_negawatt(folder_, "plan k.csv " + options);
+  Finished plan(const std::string& text, const std::string& options = "") {
+    folder.file("k.csv", text);
+    return run_negawatt(folder, "plan k.csv " + options);
   }
   /// Bad input: exit code 2, one line on standard error, nothing on standard output.
   void expect_refused(const Finished& run, const std::string& message) {
@@ -32,7 +33,7 @@ class Cli : public ::testing::Test {
     EXPECT_EQ(run.error, "negawatt: " + message + "\n");
   }
 
-  TemporaryFolder folder_;
+  TemporaryFolder folder;
 };
 
 TEST_F(Cli, PlansATableAndPrintsJson) {
@@ -53,7 +54,7 @@ TEST_F(Cli, PlansATableAndPrintsJson) {
 TEST_F(Cli, WritesTheSamePlanToAFile) {
   const auto run = plan(kTable, "--slowdown 5 --out plan.json");
   ASSERT_EQ(run.exit_code, 0) << run.error;
-  const auto json = nlohmann::json::parse(*read_file(folder_.path("plan.json")));
+  const auto json = nlohmann::json::parse(*read_file(folder.path("plan.json")));
   EXPECT_DOUBLE_EQ(json["plan"]["energy_j"], 26.0);
   EXPECT_NE(run.out.find("-13.3"), std::string::npos) << run.out;
 }
@@ -67,8 +68,8 @@ TEST_F(Cli, TextFitsATerminalOfEightyColumns) {
 }
 
 TEST_F(Cli, ReadsTheTableFromAPipe) {
-  folder_.file("k.csv", kTable);
-  const auto run = run_negawatt(folder_, "plan - --slowdown 5 --json < k.csv");
+  folder.file("k.csv", kTable);
+  const auto run = run_negawatt(folder, "plan - --slowdown 5 --json < k.csv");
   EXPECT_EQ(run.exit_code, 0) << run.error;
 }
 
@@ -88,9 +89,9 @@ TEST_F(Cli, AWholeLastRowWithoutLineEndIsAcceptedWithANote) {
 }
 
 TEST_F(Cli, RefusesBadTablesInOneLine) {
-  expect_refused(run_negawatt(folder_, "plan none.csv"),
+  expect_refused(run_negawatt(folder, "plan none.csv"),
                  "cannot read 'none.csv': No such file or directory");
-  expect_refused(run_negawatt(folder_, "plan ."), "cannot read '.': Is a directory");
+  expect_refused(run_negawatt(folder, "plan ."), "cannot read '.': Is a directory");
   expect_refused(plan(""), "k.csv:1: the file is empty: expected a header line");
   expect_refused(plan("kernel,group,calls,core_mhz,time_s,energy_j\n"),
                  "k.csv:1: missing column 'memory_mhz'; found "
@@ -117,7 +118,7 @@ TEST_F(Cli, RefusesAnImpossibleBudget) {
 }
 
 TEST_F(Cli, RefusesASequenceThatNamesAnUnknownKernel) {
-  folder_.file("s.csv", "position,kernel\n0,a\n1,gemm\n");
+  folder.file("s.csv", "position,kernel\n0,a\n1,gemm\n");
   expect_refused(plan(kTable, "--granularity schedule --sequence s.csv"),
                  "s.csv:3: kernel 'gemm' is not in k.csv");
 }
@@ -128,8 +129,8 @@ TEST_F(Cli, RefusesWrongUsageInOneLine) {
         "plan k.csv --baseline 900", "plan k.csv --lambda 0.5", "plan k.csv --confidence 2",
         "plan k.csv --switch-latency core=0.1", "pipeline k.csv",
         "plan k.csv --granularity schedule --switch-latency disk=1"}) {
-    folder_.file("k.csv", kTable);
-    const auto run = run_negawatt(folder_, arguments);
+    folder.file("k.csv", kTable);
+    const auto run = run_negawatt(folder, arguments);
     EXPECT_EQ(run.exit_code, 2) << arguments;
     EXPECT_EQ(run.out, "") << arguments;
     EXPECT_EQ(std::count(run.error.begin(), run.error.end(), '\n'), 1) << run.error;
@@ -137,14 +138,14 @@ TEST_F(Cli, RefusesWrongUsageInOneLine) {
 }
 
 TEST_F(Cli, AFailedWriteLeavesTheOldFileAndExitsWithOne) {
-  folder_.file("k.csv", kTable);
-  const auto run = run_negawatt(folder_, "plan k.csv --json --out none/plan.json");
+  folder.file("k.csv", kTable);
+  const auto run = run_negawatt(folder, "plan k.csv --json --out none/plan.json");
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(run.error, "negawatt: cannot write 'none/plan.json': No such file or directory\n");
 }
 
 TEST_F(Cli, AScheduleListsSegmentsThatCoverTheSequence) {
-  folder_.file("s.csv", "position,kernel\n1,a\n2,b\n3,a\n");
+  folder.file("s.csv", "position,kernel\n1,a\n2,b\n3,a\n");
   const auto run = plan(kTable,
                         "--sequence s.csv --granularity schedule --slowdown 5 --json "
                         "--switch-latency core=0.5,memory=2");
@@ -161,8 +162,8 @@ TEST_F(Cli, AScheduleListsSegmentsThatCoverTheSequence) {
 }
 
 TEST_F(Cli, ReadsLatenciesPerTargetFromAFile) {
-  folder_.file("l.csv", "domain,target_mhz,latency_s\ncore,any,0.5\ncore,900,1.01\nmemory,any,0\n");
-  folder_.file("s.csv", "position,kernel\n0,a\n1,b\n2,a\n");
+  folder.file("l.csv", "domain,target_mhz,latency_s\ncore,any,0.5\ncore,900,1.01\nmemory,any,0\n");
+  folder.file("s.csv", "position,kernel\n0,a\n1,b\n2,a\n");
   const auto run = plan(
       kTable, "--sequence s.csv --granularity schedule --slowdown 5 --json --switch-latency l.csv");
   ASSERT_EQ(run.exit_code, 0) << run.error;
@@ -188,21 +189,21 @@ TEST_F(Cli, AConfidenceAddsAPromiseThatIsNoBetterThanTheSearch) {
 
 class PipelineCli : public Cli {
  protected:
-  Finished pipeline(const std::string& profile, const std::string& options) {
-    folder_.file("p.csv", profile);
-    return run_negawatt(folder_, "pipeline p.csv " + options);
+  Finished pipeline(const std::string& text, const std::string& options) {
+    folder.file("p.csv", text);
+    return run_negawatt(folder, "pipeline p.csv " + options);
   }
-  const std::string header_ = "stage,instruction,frequency,time,energy\n";
-  const std::string profile_ = header_ +
-                               "0,forward,1400,1,10\n0,forward,700,2,5\n"
-                               "0,backward,1400,2,20\n0,backward,700,4,10\n"
-                               "1,forward,1400,1,10\n1,forward,700,2,5\n"
-                               "1,backward,1400,2,20\n1,backward,700,4,10\n";
+  const std::string header = "stage,instruction,frequency,time,energy\n";
+  const std::string profile = header +
+                              "0,forward,1400,1,10\n0,forward,700,2,5\n"
+                              "0,backward,1400,2,20\n0,backward,700,4,10\n"
+                              "1,forward,1400,1,10\n1,forward,700,2,5\n"
+                              "1,backward,1400,2,20\n1,backward,700,4,10\n";
 };
 
 TEST_F(PipelineCli, PlansForASlowdownAndAFrontier) {
   const auto run =
-      pipeline(profile_, "--microbatches 1 --slowdown 100 --blocking-watts 1 --frontier --json");
+      pipeline(profile, "--microbatches 1 --slowdown 100 --blocking-watts 1 --frontier --json");
   ASSERT_EQ(run.exit_code, 0) << run.error;
   const auto json = nlohmann::json::parse(run.out);
   // One microbatch runs through both stages in turn: 6 s, 60 J, and 2 * 6 - 6 s of waiting.
@@ -217,26 +218,26 @@ TEST_F(PipelineCli, PlansForASlowdownAndAFrontier) {
 }
 
 TEST_F(PipelineCli, RefusesBadProfilesAndImpossibleDeadlinesInOneLine) {
-  expect_refused(pipeline(header_ + "0,forward,1400,0,10\n", "--microbatches 1"),
+  expect_refused(pipeline(header + "0,forward,1400,0,10\n", "--microbatches 1"),
                  "p.csv:2: time is 0, expected more than 0 (leave out what was not measured)");
-  EXPECT_EQ(pipeline(profile_, "--microbatches 1 --deadline 5.9").exit_code, 2);
-  EXPECT_EQ(pipeline(profile_, "--microbatches 0").exit_code, 2);
-  EXPECT_EQ(pipeline(profile_, "--microbatches 1 --blocking-watts -1").exit_code, 2);
-  EXPECT_EQ(pipeline(profile_, "--microbatches 1 --deadline nan").exit_code, 2);
+  EXPECT_EQ(pipeline(profile, "--microbatches 1 --deadline 5.9").exit_code, 2);
+  EXPECT_EQ(pipeline(profile, "--microbatches 0").exit_code, 2);
+  EXPECT_EQ(pipeline(profile, "--microbatches 1 --blocking-watts -1").exit_code, 2);
+  EXPECT_EQ(pipeline(profile, "--microbatches 1 --deadline nan").exit_code, 2);
 }
 
 TEST_F(Cli, HelpAndVersionGoToStandardOutput) {
-  EXPECT_EQ(run_negawatt(folder_, "--version").out, "negawatt " NEGAWATT_VERSION "\n");
-  const auto help = run_negawatt(folder_, "plan --help");
+  EXPECT_EQ(run_negawatt(folder, "--version").out, "negawatt " NEGAWATT_VERSION "\n");
+  const auto help = run_negawatt(folder, "plan --help");
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_NE(help.out.find("--switch-latency"), std::string::npos);
 }
 
 TEST_F(Cli, TheReportIsOneFileThatFetchesNothing) {
-  folder_.file("k.csv", kTable);
-  const auto run = run_negawatt(folder_, "report k.csv --slowdown 5");
+  folder.file("k.csv", kTable);
+  const auto run = run_negawatt(folder, "report k.csv --slowdown 5");
   ASSERT_EQ(run.exit_code, 0) << run.error;
-  const auto page = read_file(folder_.path("report.html"));
+  const auto page = read_file(folder.path("report.html"));
   ASSERT_TRUE(page);
   EXPECT_EQ(page->find("src=\"http"), std::string::npos);
   EXPECT_NE(page->find("negawatt report k.csv --slowdown 5"), std::string::npos);

@@ -33,8 +33,10 @@ inline std::optional<std::string> shared_file(const std::string& path) {
 
 }  // namespace negawatt::testing
 
+// NOLINTBEGIN(bugprone-macro-parentheses): a declared name cannot stand in parentheses
 /// Declares `variable` with the bytes of a file in ../shared/data, or skips the test.
 #define NW_SHARED_FILE_OR_SKIP(variable, path)                                       \
   const auto variable##_bytes = ::negawatt::testing::shared_file(path);              \
   if (!variable##_bytes) GTEST_SKIP() << "SKIPPED: needs ../shared/data/" << (path); \
   const std::string& variable = *variable##_bytes
+// NOLINTEND(bugprone-macro-parentheses)
