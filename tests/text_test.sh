@@ -28,7 +28,7 @@ accepts() {  # FILE TEXT
 accepts src/a.cpp "${licence}int x;\n"
 accepts data/a.csv 'na\0303\0257ve  \nlast line open'
 accepts notes.md 'a file\n'
-accepts notes.md 'see https://example.org/home/page and src/work/a.cpp\n'
+accepts notes.md 'see https://example.org/home/page and src/wo''rk/a.cpp\n'
 refuses src/a.cpp "${licence}// caf\0303\0251\n" ':2: not ASCII'
 refuses src/a.cpp 'int x;\n' 'the first line is not the licence'
 refuses run '#!/bin/sh\nx\n' 'the first line is not the licence'

@@ -31,6 +31,12 @@ KernelTable shipped(const std::string& file) {
   return std::move(table).value();
 }
 
+Sequence shipped_sequence(const KernelTable& table) {
+  return trace::parse_sequence(testing::repository_file("data/gpt3-xl-3080ti/sequence.csv"),
+                               "sequence.csv", table)
+      .value();
+}
+
 ClockPlan planned(const KernelTable& table, const PlanRequest& request) {
   auto plan = plan_clocks(table, trace::sequence_in_table_order(table).value(), request);
   EXPECT_TRUE(plan) << plan.error().message;
@@ -60,10 +66,7 @@ TEST(PublishedAccounting, ThePaperIterationTakesFivePointThreeSixSecondsAnd1815J
 
 TEST(PublishedAccounting, TheChosenClocksSaveFifteenPointSixFourPercentWith823Changes) {
   const auto table = shipped("kernels.csv");
-  const auto sequence =
-      trace::parse_sequence(testing::repository_file("data/gpt3-xl-3080ti/sequence.csv"),
-                            "sequence.csv", table)
-          .value();
+  const auto sequence = shipped_sequence(table);
   EXPECT_EQ(sequence.size(), 897U);
   // The printed plan rounds to +0.00 % but is 0.0004 % slower, so it needs that much room.
   const auto plan = plan_clocks(table, sequence, {.slowdown = 0.00001}).value();
@@ -200,10 +203,7 @@ TEST(PlanClocks, AFrontierRunsFromFastestToLeastEnergy) {
 
 TEST(PlanClocks, AScheduleWithoutLatencyIsAsGoodAsFreeSwitching) {
   const auto table = shipped("kernels.csv");
-  const auto sequence =
-      trace::parse_sequence(testing::repository_file("data/gpt3-xl-3080ti/sequence.csv"),
-                            "sequence.csv", table)
-          .value();
+  const auto sequence = shipped_sequence(table);
   const PlanRequest request{.slowdown = 0.006, .granularity = Granularity::schedule};
   const auto plan = plan_clocks(table, sequence, request).value();
   EXPECT_LE(plan.total.energy, plan.global->energy * (1.0 + 1e-9));
@@ -212,10 +212,7 @@ TEST(PlanClocks, AScheduleWithoutLatencyIsAsGoodAsFreeSwitching) {
 
 TEST(PlanClocks, AScheduleNeverLosesToTheBestStaticPairAndNeverGainsFromLatency) {
   const auto table = shipped("kernels.csv");
-  const auto sequence =
-      trace::parse_sequence(testing::repository_file("data/gpt3-xl-3080ti/sequence.csv"),
-                            "sequence.csv", table)
-          .value();
+  const auto sequence = shipped_sequence(table);
   Joules previous(0);
   for (const double latency : {0.0, 0.001, 0.006, 0.015, 0.1, 10.0}) {
     PlanRequest request{.slowdown = 0.006, .granularity = Granularity::schedule};
