@@ -13,8 +13,8 @@
 #include <optional>
 #include <string>
 
-#include "plan/choice.hpp"
-#include "plan/cost.hpp"
+#include "core/cost.hpp"
+#include "solve/choice.hpp"
 #include "tests/choice_by_cbc.hpp"
 #include "tests/choice_instances.hpp"
 
@@ -45,29 +45,29 @@ struct Instance {
         budget(testing::budget_between(problem, 0.1)) {}
 
   testing::InstanceShape shape;
-  plan::ChoiceProblem problem;
+  solve::ChoiceProblem problem;
   Seconds budget;
 };
 
 /// The same counters for both solvers: the CSV reporter insists.
-void report(benchmark::State& state, const Instance& instance, plan::Cost total, double gap_pct) {
+void report(benchmark::State& state, const Instance& instance, Cost total, double gap_pct) {
   state.SetLabel(std::string(name_of(instance.shape.kind)));
   state.counters["energy_j"] = total.energy.in_si();
   state.counters["gap_pct"] = gap_pct;
   state.counters["peak_mib"] = peak_mib();
   state.counters["table_mib"] =
-      static_cast<double>(instance.problem.option_count() * sizeof(plan::Cost)) / kMebibyte;
+      static_cast<double>(instance.problem.option_count() * sizeof(Cost)) / kMebibyte;
 }
 
 void exact_choice(benchmark::State& state) {
   const Instance instance(state);
   forget_peak();
-  plan::Choice choice;
+  solve::Choice choice;
   for (auto _ : state) {
-    choice = plan::least_energy_within(instance.problem, instance.budget).value();
+    choice = solve::least_energy_within(instance.problem, instance.budget).value();
     benchmark::DoNotOptimize(choice);
   }
-  report(state, instance, choice.total, plan::gap_pct(choice.total.energy, choice.lower_bound));
+  report(state, instance, choice.total, gap_pct(choice.total.energy, choice.lower_bound));
   state.counters["states"] = static_cast<double>(choice.states);
 }
 
@@ -81,7 +81,7 @@ void cbc(benchmark::State& state) {
   }
   if (!answer) return state.SkipWithError("CBC found no choice");
   report(state, instance, answer->total,
-         answer->is_proven ? 0.0 : plan::gap_pct(answer->total.energy, answer->lower_bound));
+         answer->is_proven ? 0.0 : gap_pct(answer->total.energy, answer->lower_bound));
   state.counters["states"] = answer->nodes;
 }
 

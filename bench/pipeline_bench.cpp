@@ -47,8 +47,8 @@ double largest_gap_pct(const plan::PipelineFrontier& frontier) {
   const auto& points = frontier.points();
   double largest = 0.0;
   for (std::size_t k = 0; k + 1 < points.size(); ++k)
-    largest = std::max(largest,
-                       plan::gap_pct(points[k].energy, frontier.lower_bound(points[k + 1].time)));
+    largest =
+        std::max(largest, gap_pct(points[k].energy, frontier.lower_bound(points[k + 1].time)));
   return largest;
 }
 
@@ -86,7 +86,7 @@ void one_deadline(benchmark::State& state) {
     plan = plan::pipeline_plan(*problem, deadline).value();
     benchmark::DoNotOptimize(plan);
   }
-  state.counters["gap_pct"] = plan::gap_pct(plan.total.energy, plan.lower_bound);
+  state.counters["gap_pct"] = gap_pct(plan.total.energy, plan.lower_bound);
 }
 
 void sizes(benchmark::internal::Benchmark* bench) {

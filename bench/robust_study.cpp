@@ -16,11 +16,11 @@
 
 namespace {
 
-using negawatt::plan::simulation::Noise;
-using negawatt::plan::simulation::Score;
-using negawatt::plan::simulation::Setting;
-using negawatt::plan::simulation::Size;
-using negawatt::plan::simulation::World;
+using negawatt::solve::simulation::Noise;
+using negawatt::solve::simulation::Score;
+using negawatt::solve::simulation::Setting;
+using negawatt::solve::simulation::Size;
+using negawatt::solve::simulation::World;
 
 struct Row {
   std::string name;

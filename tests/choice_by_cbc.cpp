@@ -25,7 +25,7 @@ struct Columns {
   std::vector<double> energy;
 };
 
-double energy_of_first_options(const plan::ChoiceProblem& problem) {
+double energy_of_first_options(const solve::ChoiceProblem& problem) {
   double energy = 0.0;
   for (std::size_t i = 0; i < problem.items(); ++i) {
     energy += problem.options(i)[0].energy.in_si();
@@ -33,11 +33,11 @@ double energy_of_first_options(const plan::ChoiceProblem& problem) {
   return energy;
 }
 
-Columns columns_of(const plan::ChoiceProblem& problem, Seconds budget) {
+Columns columns_of(const solve::ChoiceProblem& problem, Seconds budget) {
   Columns columns{.time_unit = budget.in_si() / kScaled,
                   .energy_unit = energy_of_first_options(problem) / kScaled};
   for (std::size_t i = 0; i < problem.items(); ++i) {
-    for (const plan::Cost& cost : problem.options(i)) {
+    for (const Cost& cost : problem.options(i)) {
       columns.row.insert(columns.row.end(), {0, static_cast<int>(i) + 1});
       columns.value.insert(columns.value.end(), {cost.time.in_si() / columns.time_unit, 1.0});
       columns.energy.push_back(cost.energy.in_si() / columns.energy_unit);
@@ -61,7 +61,7 @@ void load(Cbc_Model* model, const Columns& columns, std::size_t items) {
   for (int column = 0; column < count; ++column) Cbc_setInteger(model, column);
 }
 
-std::vector<std::uint32_t> chosen(const plan::ChoiceProblem& problem, const double* solution) {
+std::vector<std::uint32_t> chosen(const solve::ChoiceProblem& problem, const double* solution) {
   std::vector<std::uint32_t> option;
   for (std::size_t i = 0; i < problem.items(); ++i) {
     const std::size_t count = problem.options(i).size();
@@ -74,7 +74,7 @@ std::vector<std::uint32_t> chosen(const plan::ChoiceProblem& problem, const doub
 
 }  // namespace
 
-std::optional<MilpAnswer> solve_with_cbc(const plan::ChoiceProblem& problem, Seconds budget,
+std::optional<MilpAnswer> solve_with_cbc(const solve::ChoiceProblem& problem, Seconds budget,
                                          int seconds_limit) {
   const std::unique_ptr<Cbc_Model, void (*)(Cbc_Model*)> model(Cbc_newModel(), Cbc_deleteModel);
   const Columns columns = columns_of(problem, budget);
@@ -87,7 +87,7 @@ std::optional<MilpAnswer> solve_with_cbc(const plan::ChoiceProblem& problem, Sec
   const double* solution = Cbc_getColSolution(model.get());
   if (solution == nullptr || Cbc_isProvenInfeasible(model.get()) != 0) return std::nullopt;
   return MilpAnswer{
-      .total = plan::total_of(problem, chosen(problem, solution)),
+      .total = solve::total_of(problem, chosen(problem, solution)),
       .lower_bound = Joules(Cbc_getBestPossibleObjValue(model.get()) * columns.energy_unit),
       .is_proven = Cbc_isProvenOptimal(model.get()) != 0,
       .nodes = static_cast<double>(Cbc_getNodeCount(model.get())),

@@ -9,19 +9,19 @@
 #include <optional>
 
 #include "core/units.hpp"
-#include "plan/choice.hpp"
+#include "solve/choice.hpp"
 
 namespace negawatt::testing {
 
 struct MilpAnswer {
-  plan::Cost total;    ///< of the choice CBC made
+  Cost total;          ///< of the choice CBC made
   Joules lower_bound;  ///< CBC's best possible objective
   bool is_proven = false;
   double nodes = 0.0;  ///< of the search tree
 };
 
 /// Nothing when CBC fails or finds no choice. `seconds_limit` ends the search early.
-std::optional<MilpAnswer> solve_with_cbc(const plan::ChoiceProblem& problem, Seconds budget,
+std::optional<MilpAnswer> solve_with_cbc(const solve::ChoiceProblem& problem, Seconds budget,
                                          int seconds_limit);
 
 }  // namespace negawatt::testing

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/choice.hpp"
+#include "solve/choice.hpp"
 
 namespace negawatt::testing {
 
@@ -46,14 +46,14 @@ class Dice {
 
 /// One kernel at a grid of core and memory clocks. Time grows as a clock falls, with an exponent
 /// per kernel and domain; power is a floor plus V^2 f with voltage linear in the core clock.
-inline std::vector<plan::Cost> gpu_options(Dice& dice, std::uint32_t count) {
+inline std::vector<Cost> gpu_options(Dice& dice, std::uint32_t count) {
   const std::uint32_t memory_clocks = count >= 40 ? 4 : 1;
   const std::uint32_t core_clocks = (count + memory_clocks - 1) / memory_clocks;
   const double base_time = std::exp(dice.between(-9.0, -4.0));
   const double core_bound = dice.roll();
   const double memory_bound = (1.0 - core_bound) * dice.roll();
   const double activity = dice.between(0.4, 1.0);
-  std::vector<plan::Cost> options;
+  std::vector<Cost> options;
   for (std::uint32_t j = 0; j < count; ++j) {
     const double core = 1.0 - 0.7 * (j / memory_clocks) / core_clocks;
     const double memory = 1.0 - 0.5 * (j % memory_clocks) / memory_clocks;
@@ -66,7 +66,7 @@ inline std::vector<plan::Cost> gpu_options(Dice& dice, std::uint32_t count) {
   return options;
 }
 
-inline plan::Cost plain_option(Dice& dice, InstanceKind kind) {
+inline Cost plain_option(Dice& dice, InstanceKind kind) {
   switch (kind) {
     case InstanceKind::random:
       return {Seconds(dice.between(0.01, 1.0)), Joules(dice.between(1.0, 100.0))};
@@ -83,9 +83,9 @@ inline plan::Cost plain_option(Dice& dice, InstanceKind kind) {
   }
 }
 
-inline std::vector<plan::Cost> item_options(Dice& dice, InstanceKind kind, std::uint32_t count) {
+inline std::vector<Cost> item_options(Dice& dice, InstanceKind kind, std::uint32_t count) {
   if (kind == InstanceKind::gpu) return gpu_options(dice, count);
-  std::vector<plan::Cost> options;
+  std::vector<Cost> options;
   for (std::uint32_t j = 0; j < count; ++j) options.push_back(plain_option(dice, kind));
   return options;
 }
@@ -96,9 +96,9 @@ struct InstanceShape {
   std::uint32_t options;
 };
 
-inline plan::ChoiceProblem make_instance(InstanceShape shape, std::uint64_t seed) {
+inline solve::ChoiceProblem make_instance(InstanceShape shape, std::uint64_t seed) {
   Dice dice(seed);
-  plan::ChoiceProblem problem;
+  solve::ChoiceProblem problem;
   for (std::uint32_t i = 0; i < shape.items; ++i) {
     problem.add_item(item_options(dice, shape.kind, shape.options));
   }
@@ -106,8 +106,8 @@ inline plan::ChoiceProblem make_instance(InstanceShape shape, std::uint64_t seed
 }
 
 /// The budget that lies `part` of the way from the fastest choice to the one of least energy.
-inline Seconds budget_between(const plan::ChoiceProblem& problem, double part) {
-  const auto frontier = plan::convex_frontier(problem);
+inline Seconds budget_between(const solve::ChoiceProblem& problem, double part) {
+  const auto frontier = solve::convex_frontier(problem);
   return frontier.front().time + part * (frontier.back().time - frontier.front().time);
 }
 

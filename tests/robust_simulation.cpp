@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "core/result.hpp"
-#include "plan/gaussian.hpp"
+#include "solve/gaussian.hpp"
 
-namespace negawatt::plan::simulation {
+namespace negawatt::solve::simulation {
 namespace {
 
 class Draws {
@@ -242,4 +242,4 @@ Score simulate(const std::vector<World>& worlds, const Setting& setting, int run
   return summary(tally);
 }
 
-}  // namespace negawatt::plan::simulation
+}  // namespace negawatt::solve::simulation

@@ -9,10 +9,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "plan/choice.hpp"
-#include "plan/robust.hpp"
+#include "solve/choice.hpp"
+#include "solve/robust.hpp"
 
-namespace negawatt::plan::simulation {
+namespace negawatt::solve::simulation {
 
 /// True costs, and how far a measurement of them errs.
 struct World {
@@ -71,4 +71,4 @@ struct Score {
 [[nodiscard]] Score simulate(const std::vector<World>& worlds, const Setting& setting, int runs,
                              std::uint64_t seed);
 
-}  // namespace negawatt::plan::simulation
+}  // namespace negawatt::solve::simulation

@@ -19,7 +19,6 @@
 
 namespace negawatt::testing {
 
-using plan::Cost;
 using plan::ScheduleProblem;
 
 struct InstanceShape {

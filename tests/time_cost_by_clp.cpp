@@ -33,7 +33,7 @@ struct Rows {
 }  // namespace
 
 // Columns: the time of every event, then the share of every option of every activity.
-std::optional<Joules> least_energy_by_clp(const plan::Project& project, Seconds deadline) {
+std::optional<Joules> least_energy_by_clp(const solve::Project& project, Seconds deadline) {
   std::vector<double> cost(project.events, 0.0);
   Rows rows;
   for (const auto& activity : project.activities) {

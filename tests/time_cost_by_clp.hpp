@@ -7,11 +7,11 @@
 #include <optional>
 
 #include "core/units.hpp"
-#include "plan/time_cost.hpp"
+#include "solve/time_cost.hpp"
 
 namespace negawatt::testing {
 
 /// Least energy of `project` within `deadline`; nothing when CLP finds no optimum.
-std::optional<Joules> least_energy_by_clp(const plan::Project& project, Seconds deadline);
+std::optional<Joules> least_energy_by_clp(const solve::Project& project, Seconds deadline);
 
 }  // namespace negawatt::testing

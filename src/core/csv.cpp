@@ -188,6 +188,13 @@ Result<double> CsvReader::number(std::size_t column) const {
   return error_in(column, "a finite number");
 }
 
+Result<double> CsvReader::positive(std::size_t column) const {
+  NW_TRY(const double value, number(column));
+  if (value > 0.0) return value;
+  return error(fmt::format("{} is {}, expected more than 0 (leave out what was not measured)",
+                           printable(columns_[column]), value));
+}
+
 Result<std::uint32_t> CsvReader::whole(std::size_t column, std::uint32_t least) const {
   const auto text = trimmed(fields_[column]);
   std::uint32_t value = 0;

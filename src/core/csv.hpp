@@ -56,6 +56,8 @@ class CsvReader {
   [[nodiscard]] Result<std::string_view> text(std::size_t column) const;
   /// The field as a finite number; `name` names the column in the message.
   Result<double> number(std::size_t column) const;
+  /// The field as a finite number above 0: a time or an energy that was measured.
+  Result<double> positive(std::size_t column) const;
   /// The field as a whole number from `least` to 4294967295.
   Result<std::uint32_t> whole(std::size_t column, std::uint32_t least) const;
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "plan/compensated_sum.hpp"
+#include "solve/compensated_sum.hpp"
 
 namespace negawatt::plan {
 namespace {
@@ -17,9 +17,9 @@ Cost total_of(const trace::KernelOption& option, double calls) {
 
 /// A kernel's calls share one measured mean, so that their errors add up fully: the deviation of
 /// the total is calls times that of the mean.
-Deviation deviation_of(const trace::KernelOption& option, double calls) {
-  return deviation_of_product(total_of(option, calls), option.time_sd * calls,
-                              option.energy_sd * calls);
+solve::Deviation deviation_of(const trace::KernelOption& option, double calls) {
+  return solve::deviation_of_product(total_of(option, calls), option.time_sd * calls,
+                                     option.energy_sd * calls);
 }
 
 /// A kernel that has its clocks for itself. Large tables have millions of options: no sums here.
@@ -78,9 +78,9 @@ class ItemBuilder {
 
  private:
   struct Sum {
-    CompensatedSum time;
-    CompensatedSum energy;
-    Deviation deviation;
+    solve::CompensatedSum time;
+    solve::CompensatedSum energy;
+    solve::Deviation deviation;
 
     void add(const trace::KernelOption& option, double calls) {
       const auto total = total_of(option, calls);
@@ -96,8 +96,8 @@ class ItemBuilder {
 
 }  // namespace
 
-ChoiceProblem ClockItems::problem() const {
-  ChoiceProblem problem;
+solve::ChoiceProblem ClockItems::problem() const {
+  solve::ChoiceProblem problem;
   for (const auto& item : items) problem.add_item(item.costs);
   return problem;
 }

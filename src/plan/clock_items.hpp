@@ -7,11 +7,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/cost.hpp"
 #include "core/result.hpp"
-#include "plan/choice.hpp"
 #include "plan/clock_plan.hpp"
-#include "plan/cost.hpp"
-#include "plan/robust.hpp"
+#include "solve/choice.hpp"
+#include "solve/robust.hpp"
 #include "trace/clocks.hpp"
 #include "trace/kernel_table.hpp"
 
@@ -21,7 +21,7 @@ namespace negawatt::plan {
 struct ClockItem {
   std::vector<trace::ClockPair> pairs;  ///< sorted
   std::vector<Cost> costs;              ///< per pair: sum over kernels of calls * cost
-  std::vector<Deviation>
+  std::vector<solve::Deviation>
       deviations;  ///< per pair, if the table has them: standard errors of those sums
 };
 
@@ -29,7 +29,7 @@ struct ClockItems {
   std::vector<ClockItem> items;
   std::vector<std::uint32_t> item_of_kernel;
 
-  [[nodiscard]] ChoiceProblem problem() const;
+  [[nodiscard]] solve::ChoiceProblem problem() const;
   /// Position of `clocks` among the pairs of every item; all of them must have it.
   [[nodiscard]] std::vector<std::uint32_t> options_at(trace::ClockPair clocks) const;
 };

@@ -8,8 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "core/cost.hpp"
 #include "core/units.hpp"
-#include "plan/cost.hpp"
+#include "solve/robust.hpp"
 #include "trace/clocks.hpp"
 #include "trace/switch_model.hpp"
 
@@ -61,17 +62,6 @@ struct StaticPair {
   Cost total;
 };
 
-/// With measured deviations: what may be promised at a confidence.
-struct Promise {
-  double confidence = 0.0;
-  Cost expected;     ///< held-out estimate of the plan, free of the winner's curse
-  Cost expected_sd;  ///< standard deviation of its change against the baseline
-  /// Divided by the table's baseline time it bounds, with `confidence`, the true ratio of the
-  /// plan's time to the baseline's.
-  Seconds time_at_confidence;
-  Cost searched;  ///< what the table promises for the same plan
-};
-
 struct ClockPlan {
   PlanRequest request;
   trace::ClockPair baseline_clocks;
@@ -90,7 +80,7 @@ struct ClockPlan {
   std::vector<Segment> segments;         ///< the sequence under this plan, at any granularity
   std::vector<Cost> frontier;            ///< if requested: from fastest to least energy
   std::vector<StaticPair> static_pairs;  ///< every pair that all kernels were measured at
-  std::optional<Promise> promise;
+  std::optional<solve::Promise> promise;
 };
 
 }  // namespace negawatt::plan

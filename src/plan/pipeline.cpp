@@ -7,11 +7,11 @@
 #include <iterator>
 #include <utility>
 
-#include "plan/choice.hpp"
 #include "plan/pipeline_clocks.hpp"
 #include "plan/pipeline_graph.hpp"
 #include "plan/pipeline_score.hpp"
 #include "plan/pipeline_search.hpp"
+#include "solve/choice.hpp"
 #include "trace/pipeline_profile.hpp"
 
 namespace negawatt::plan {
@@ -138,7 +138,7 @@ Result<PipelinePlan> pipeline_plan(const PipelineProblem& problem, Seconds deadl
   PipelineSearch search(problem);
   const auto corners = search.round_along_bound(deadline);
   const auto fastest = search.plans().front().total.time;
-  if (deadline * (1.0 + kBudgetTolerance) < fastest)
+  if (deadline * (1.0 + solve::kBudgetTolerance) < fastest)
     return failure(Code::infeasible,
                    fmt::format("no plan keeps a deadline of {:.6g} s: the fastest takes {:.6g} s",
                                deadline.in_si(), fastest.in_si()));

@@ -12,12 +12,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/cost.hpp"
 #include "core/result.hpp"
 #include "core/units.hpp"
-#include "plan/cost.hpp"
 #include "plan/pipeline_clocks.hpp"
 #include "plan/pipeline_graph.hpp"
-#include "plan/time_cost.hpp"
+#include "solve/time_cost.hpp"
 #include "trace/pipeline_profile.hpp"
 
 namespace negawatt::plan {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/result.hpp"
-#include "plan/choice.hpp"
-#include "plan/hull.hpp"
 #include "plan/pipeline_graph.hpp"
+#include "solve/choice.hpp"
+#include "solve/hull.hpp"
 #include "trace/pipeline_profile.hpp"
 
 namespace negawatt::plan {
@@ -17,7 +17,7 @@ namespace {
 // Sweeps over the whole plan until none of them finds slack; two nearly always do.
 constexpr int kMostSweeps = 8;
 // Below the tolerance of a deadline, so that a plan that rounds twice still keeps it.
-constexpr double kRounding = kBudgetTolerance / 4;
+constexpr double kRounding = solve::kBudgetTolerance / 4;
 
 Cost cost_of(const ClockOption& option) { return {Seconds(option.time), Joules(option.energy)}; }
 
@@ -42,7 +42,7 @@ ClockOptions efficient_options(std::span<const trace::PassOption> options, Watts
   for (const auto& option : options)
     costs.push_back({option.time, option.energy - blocking * option.time});
   ClockOptions efficient;
-  for (const auto k : pareto_options(costs))
+  for (const auto k : solve::pareto_options(costs))
     efficient.push_back({costs[k].time.in_si(), costs[k].energy.in_si(), options[k].mhz});
   return efficient;
 }
@@ -52,7 +52,7 @@ std::vector<Cost> convex_options(const ClockOptions& options) {
   costs.reserve(options.size());
   for (const auto& option : options) costs.push_back(cost_of(option));
   std::vector<Cost> hull;
-  for (const auto k : hull_options(costs)) hull.push_back(costs[k]);
+  for (const auto k : solve::hull_options(costs)) hull.push_back(costs[k]);
   return hull;
 }
 

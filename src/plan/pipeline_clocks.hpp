@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "core/cost.hpp"
 #include "core/units.hpp"
-#include "plan/cost.hpp"
 #include "plan/pipeline_graph.hpp"
 #include "trace/pipeline_profile.hpp"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "core/result.hpp"
-#include "plan/time_cost.hpp"
+#include "solve/time_cost.hpp"
 #include "trace/pipeline_profile.hpp"
 
 namespace negawatt::plan {
@@ -113,7 +113,7 @@ PipelineEvents pipeline_events(const std::vector<PipelineInstruction>& instructi
     while (group[event] != event) event = group[event] = group[group[event]];
     return event;
   };
-  std::vector<Precedence> kept;
+  std::vector<solve::Precedence> kept;
   const auto join = [&](std::uint32_t before, std::uint32_t after) {
     const auto& first = instructions[before];
     const auto& second = instructions[after];

@@ -15,7 +15,7 @@
 #include <limits>
 #include <vector>
 
-#include "plan/time_cost.hpp"
+#include "solve/time_cost.hpp"
 #include "trace/pipeline_profile.hpp"
 
 namespace negawatt::plan {
@@ -50,7 +50,7 @@ struct PipelineEvents {
   std::uint32_t sink = 0;
   std::vector<std::uint32_t> start;  ///< by instruction
   std::vector<std::uint32_t> end;    ///< by instruction
-  std::vector<Precedence> precedences;
+  std::vector<solve::Precedence> precedences;
 };
 
 [[nodiscard]] PipelineEvents pipeline_events(const std::vector<PipelineInstruction>& instructions);

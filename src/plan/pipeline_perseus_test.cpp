@@ -44,12 +44,12 @@ Cost best_within(const PipelineFrontier& frontier, Seconds deadline) {
 }
 
 /// Written down without merging any events: two for every instruction.
-Project plain_project(const PipelineProblem& problem) {
+solve::Project plain_project(const PipelineProblem& problem) {
   const auto graph =
       pipeline_instructions(static_cast<std::uint32_t>(problem.profile.stages.size()),
                             problem.microbatches, problem.schedule);
   const auto count = static_cast<std::uint32_t>(graph.size());
-  Project project{.events = 2 * count + 2, .source = 2 * count, .sink = 2 * count + 1};
+  solve::Project project{.events = 2 * count + 2, .source = 2 * count, .sink = 2 * count + 1};
   for (std::uint32_t i = 0; i < count; ++i) {
     std::vector<Cost> options;  // all of them: the program finds the hull by itself
     for (const auto& option : problem.profile.stages[graph[i].stage].of(graph[i].pass))

@@ -7,8 +7,8 @@
 
 #include <vector>
 
+#include "core/cost.hpp"
 #include "core/result.hpp"
-#include "plan/cost.hpp"
 #include "plan/pipeline.hpp"
 
 namespace negawatt::plan {

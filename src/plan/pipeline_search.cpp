@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "core/result.hpp"
-#include "plan/choice.hpp"
-#include "plan/hull.hpp"
 #include "plan/pipeline.hpp"
 #include "plan/pipeline_clocks.hpp"
 #include "plan/pipeline_graph.hpp"
-#include "plan/time_cost.hpp"
+#include "solve/choice.hpp"
+#include "solve/hull.hpp"
+#include "solve/time_cost.hpp"
 #include "trace/pipeline_profile.hpp"
 
 namespace negawatt::plan {
@@ -65,12 +65,12 @@ PipelineSearch::PipelineSearch(const PipelineProblem& problem)
       times_at_corner_(events_.count),
       by_instruction_(instructions_.size()) {}
 
-Project PipelineSearch::project() const {
-  Project project{.events = events_.count,
-                  .source = events_.source,
-                  .sink = events_.sink,
-                  .activities = {},
-                  .precedences = events_.precedences};
+solve::Project PipelineSearch::project() const {
+  solve::Project project{.events = events_.count,
+                         .source = events_.source,
+                         .sink = events_.sink,
+                         .activities = {},
+                         .precedences = events_.precedences};
   std::vector<std::vector<Cost>> hulls;
   hulls.reserve(options_.size());
   for (const auto& options : options_) hulls.push_back(convex_options(options));
@@ -81,8 +81,9 @@ Project PipelineSearch::project() const {
 }
 
 template <class OnSegment>
-std::vector<Cost> PipelineSearch::corners_of(TimeCostWalk& walk, OnSegment on_segment) const {
-  const auto corner = [&](Seconds duration, const BoundLine& line) {
+std::vector<Cost> PipelineSearch::corners_of(solve::TimeCostWalk& walk,
+                                             OnSegment on_segment) const {
+  const auto corner = [&](Seconds duration, const solve::BoundLine& line) {
     return Cost{duration, line.at(duration) + Watts(blocking_) * duration};
   };
   while (!walk.at_end() && walk.price().in_si() < blocking_) walk.advance();
@@ -98,12 +99,12 @@ std::vector<Cost> PipelineSearch::corners_of(TimeCostWalk& walk, OnSegment on_se
 }
 
 std::vector<Cost> PipelineSearch::bound() const {
-  TimeCostWalk walk(project());
+  solve::TimeCostWalk walk(project());
   return corners_of(walk, [](double) {});
 }
 
 std::vector<Cost> PipelineSearch::round_along_bound(std::optional<Seconds> deadline) {
-  TimeCostWalk walk(project());
+  solve::TimeCostWalk walk(project());
   double rise_since = kRoundingResolution;  // the slowest corner is always rounded
   auto corners = corners_of(walk, [&](double rise) {
     if (rise_since >= kRoundingResolution / 2) {
@@ -129,7 +130,7 @@ std::vector<Cost> PipelineSearch::round_along_bound(std::optional<Seconds> deadl
 /// Between corners many ideal plans are optimal. Two of them: the first instructions already at
 /// their faster mixture and the last ones still at the slower (what the walk gives), and all of
 /// them in between.
-void PipelineSearch::round_at(const TimeCostWalk& walk, Seconds duration) {
+void PipelineSearch::round_at(const solve::TimeCostWalk& walk, Seconds duration) {
   walk.event_times(duration, times_);
   round_times(duration);
   if (duration >= walk.longest() || duration <= walk.shortest()) return;
@@ -165,7 +166,7 @@ std::vector<std::uint32_t> PipelineSearch::hull_of_plans() const {
   std::vector<Cost> totals;
   totals.reserve(plans_.size());
   for (const auto& plan : plans_) totals.push_back(plan.total);
-  return hull_options(totals);
+  return solve::hull_options(totals);
 }
 
 /// The first part of the iteration as in one plan and the rest as in the other. Parts are counted
@@ -211,7 +212,7 @@ void PipelineSearch::mix_neighbours_around(Seconds deadline) {
 }
 
 RealPlan PipelineSearch::polished(Seconds deadline) {
-  const auto limit = deadline * (1.0 + kBudgetTolerance);
+  const auto limit = deadline * (1.0 + solve::kBudgetTolerance);
   const auto above = std::ranges::partition_point(
       plans_, [&](const RealPlan& plan) { return plan.total.time <= limit; });
   NW_ASSERT(above != plans_.begin());

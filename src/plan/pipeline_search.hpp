@@ -10,12 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "core/cost.hpp"
 #include "core/units.hpp"
-#include "plan/cost.hpp"
 #include "plan/pipeline.hpp"
 #include "plan/pipeline_clocks.hpp"
 #include "plan/pipeline_graph.hpp"
-#include "plan/time_cost.hpp"
+#include "solve/time_cost.hpp"
 
 namespace negawatt::plan {
 
@@ -38,7 +38,7 @@ class PipelineSearch {
   [[nodiscard]] const std::vector<ClockOptions>& options() const { return options_; }
 
   /// The pipeline as a project with convex options.
-  [[nodiscard]] Project project() const;
+  [[nodiscard]] solve::Project project() const;
 
   /// Corners of the lower bound, fastest first, from the shortest duration to the slowest that is
   /// of any use: there, one more second of waiting costs what it saves.
@@ -60,9 +60,9 @@ class PipelineSearch {
  private:
   /// Calls on_segment(relative rise of the energy) while `walk` stands on each useful segment.
   template <class OnSegment>
-  std::vector<Cost> corners_of(TimeCostWalk& walk, OnSegment on_segment) const;
+  std::vector<Cost> corners_of(solve::TimeCostWalk& walk, OnSegment on_segment) const;
   [[nodiscard]] RealPlan priced(PassClocks clocks);
-  void round_at(const TimeCostWalk& walk, Seconds duration);
+  void round_at(const solve::TimeCostWalk& walk, Seconds duration);
   void round_times(Seconds duration);
   /// Local search from one plan; stops when no trial helps or `visits` is used up.
   void polish(RealPlan& plan, Seconds deadline, std::size_t& visits);

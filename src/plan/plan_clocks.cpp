@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "plan/choice.hpp"
 #include "plan/clock_items.hpp"
-#include "plan/hull.hpp"
-#include "plan/robust.hpp"
 #include "plan/schedule_of_table.hpp"
+#include "solve/choice.hpp"
+#include "solve/hull.hpp"
+#include "solve/robust.hpp"
 
 namespace negawatt::plan {
 namespace {
@@ -90,7 +90,7 @@ double value_of(Cost cost, const PlanRequest& request) {
 std::optional<StaticPair> best_static_of(const ClockPlan& plan, std::size_t kernels) {
   std::optional<StaticPair> best;
   for (const auto& pair : plan.static_pairs) {
-    if (plan.budget && pair.total.time > latest_within(*plan.budget, kernels)) continue;
+    if (plan.budget && pair.total.time > solve::latest_within(*plan.budget, kernels)) continue;
     if (!best || value_of(pair.total, plan.request) < value_of(best->total, plan.request))
       best = pair;
   }
@@ -113,50 +113,50 @@ Cost baseline_of(const ClockPlan& plan) {
   return pair->total;
 }
 
-Result<Choice> choose_each(const ClockItems& items, const ChoiceProblem& problem,
-                           const ClockPlan& plan) {
-  if (plan.request.objective == Objective::edp) return least_energy_delay_each(problem, 1);
-  if (plan.request.objective == Objective::ed2p) return least_energy_delay_each(problem, 2);
+Result<solve::Choice> choose_each(const ClockItems& items, const solve::ChoiceProblem& problem,
+                                  const ClockPlan& plan) {
+  if (plan.request.objective == Objective::edp) return solve::least_energy_delay_each(problem, 1);
+  if (plan.request.objective == Objective::ed2p) return solve::least_energy_delay_each(problem, 2);
   const auto baseline = items.options_at(plan.baseline_clocks);
   std::vector<Seconds> budgets;
   budgets.reserve(items.items.size());
   for (std::size_t i = 0; i < items.items.size(); ++i)
     budgets.push_back(items.items[i].costs[baseline[i]].time * (1.0 + plan.request.slowdown));
-  return least_energy_each_within(problem, budgets);
+  return solve::least_energy_each_within(problem, budgets);
 }
 
 /// Items with their choice problem, which takes a while to build for large tables.
 struct ClockChoices {
   explicit ClockChoices(ClockItems made) : items(std::move(made)), problem(items.problem()) {}
   ClockItems items;
-  ChoiceProblem problem;
+  solve::ChoiceProblem problem;
 };
 
 /// The exact choice for the request's objective in one scope.
-Result<Choice> choose(const ClockChoices& choices, const ClockPlan& plan, Scope scope) {
+Result<solve::Choice> choose(const ClockChoices& choices, const ClockPlan& plan, Scope scope) {
   const auto& [items, problem] = choices;
   const auto& request = plan.request;
-  if (request.objective == Objective::energy) return least_weighted(problem, 1.0, 0.0);
+  if (request.objective == Objective::energy) return solve::least_weighted(problem, 1.0, 0.0);
   if (request.objective == Objective::weighted)
-    return least_weighted(problem, request.lambda, 1.0 - request.lambda);
+    return solve::least_weighted(problem, request.lambda, 1.0 - request.lambda);
   if (scope == Scope::local) return choose_each(items, problem, plan);
-  if (request.objective == Objective::edp) return least_energy_delay(problem, 1);
-  if (request.objective == Objective::ed2p) return least_energy_delay(problem, 2);
-  return least_energy_within(problem, *plan.budget);
+  if (request.objective == Objective::edp) return solve::least_energy_delay(problem, 1);
+  if (request.objective == Objective::ed2p) return solve::least_energy_delay(problem, 2);
+  return solve::least_energy_within(problem, *plan.budget);
 }
 
-Result<Choice> choose_with_confidence(const ClockChoices& choices, double confidence,
-                                      ClockPlan& plan) {
+Result<solve::Choice> choose_with_confidence(const ClockChoices& choices, double confidence,
+                                             ClockPlan& plan) {
   const auto& items = choices.items;
-  RobustProblem problem{.options = choices.problem,
-                        .baseline = items.options_at(plan.baseline_clocks),
-                        .slowdown = plan.request.slowdown,
-                        .confidence = confidence,
-                        .seed = kRobustSeed};
+  solve::RobustProblem problem{.options = choices.problem,
+                               .baseline = items.options_at(plan.baseline_clocks),
+                               .slowdown = plan.request.slowdown,
+                               .confidence = confidence,
+                               .seed = kRobustSeed};
   for (const auto& item : items.items)
     problem.deviations.insert(problem.deviations.end(), item.deviations.begin(),
                               item.deviations.end());
-  NW_TRY(auto robust, least_energy_with_confidence(problem));
+  NW_TRY(auto robust, solve::least_energy_with_confidence(problem));
   plan.promise = robust.promise;
   return std::move(robust.choice);
 }
@@ -166,7 +166,7 @@ std::uint32_t dominated_pairs(const trace::Kernel& kernel) {
   std::vector<Cost> costs;
   costs.reserve(kernel.options.size());
   for (const auto& option : kernel.options) costs.push_back({option.time, option.energy});
-  return static_cast<std::uint32_t>(costs.size() - pareto_options(costs).size());
+  return static_cast<std::uint32_t>(costs.size() - solve::pareto_options(costs).size());
 }
 
 Reason reason_for(const trace::Kernel& kernel, Cost per_call, Granularity granularity) {
@@ -176,7 +176,7 @@ Reason reason_for(const trace::Kernel& kernel, Cost per_call, Granularity granul
   return per_call.energy <= least ? Reason::least_energy : Reason::budget_bound;
 }
 
-void record_choices(const KernelTable& table, const ClockItems& items, const Choice& choice,
+void record_choices(const KernelTable& table, const ClockItems& items, const solve::Choice& choice,
                     ClockPlan& plan) {
   plan.total = choice.total;
   plan.bound = choice.lower_bound;
@@ -222,8 +222,8 @@ std::vector<Cost> thinned(const std::vector<Cost>& points) {
 /// What every plan is compared with: kernels that choose freely, in both scopes.
 struct FreeChoices {
   ClockChoices kernels;
-  Result<Choice> local;
-  Result<Choice> global;
+  Result<solve::Choice> local;
+  Result<solve::Choice> global;
 };
 
 FreeChoices free_choices(const KernelTable& table, ClockPlan& plan) {
@@ -236,8 +236,8 @@ FreeChoices free_choices(const KernelTable& table, ClockPlan& plan) {
 }
 
 /// The choice that was asked for; at kernel granularity it is one of the free choices.
-Result<Choice> requested_choice(const ClockChoices& choices, const FreeChoices& free,
-                                ClockPlan& plan) {
+Result<solve::Choice> requested_choice(const ClockChoices& choices, const FreeChoices& free,
+                                       ClockPlan& plan) {
   if (plan.request.confidence)
     return choose_with_confidence(choices, *plan.request.confidence, plan);
   if (&choices != &free.kernels) return choose(choices, plan, plan.request.scope);
@@ -253,7 +253,7 @@ Status solve_choice(const KernelTable& table, const Sequence& sequence, const Fr
   NW_TRY(const auto choice, requested_choice(choices, free, plan));
   record_choices(table, choices.items, choice, plan);
   plan.segments = segments_of(sequence, plan.choices);
-  if (plan.request.frontier) plan.frontier = thinned(convex_frontier(choices.problem));
+  if (plan.request.frontier) plan.frontier = thinned(solve::convex_frontier(choices.problem));
   return {};
 }
 

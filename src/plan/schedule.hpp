@@ -12,9 +12,9 @@
 #include <span>
 #include <vector>
 
+#include "core/cost.hpp"
 #include "core/result.hpp"
 #include "core/units.hpp"
-#include "plan/cost.hpp"
 #include "trace/clocks.hpp"
 #include "trace/kernel_table.hpp"
 #include "trace/switch_model.hpp"

@@ -8,10 +8,10 @@
 #include <limits>
 #include <utility>
 
-#include "plan/choice.hpp"
 #include "plan/schedule_cycle.hpp"
 #include "plan/schedule_labels.hpp"
 #include "plan/schedule_splice.hpp"
+#include "solve/choice.hpp"
 
 namespace negawatt::plan {
 namespace {
@@ -288,7 +288,7 @@ void BudgetSearch::close_by_labels() {
 
 }  // namespace
 
-double longest_within(Seconds budget) { return budget.in_si() * (1.0 + kBudgetTolerance); }
+double longest_within(Seconds budget) { return budget.in_si() * (1.0 + solve::kBudgetTolerance); }
 
 std::vector<std::optional<Cost>> constant_costs(const ScheduleTables& tables) {
   std::vector<double> calls(tables.kernels(), 0.0);

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "plan/choice.hpp"
 #include "plan/schedule.hpp"
+#include "solve/choice.hpp"
 #include "tests/schedule_instances.hpp"
 
 namespace negawatt::plan {
@@ -108,7 +108,7 @@ TEST(ScheduleBudget, WithoutLatencyEqualsAFreeChoicePerInvocation) {
     SCOPED_TRACE(round);
     const auto problem = instances.next(
         {.most_invocations = 30, .cores = 3, .longest_latency = 0, .energies = false});
-    ChoiceProblem choice;
+    solve::ChoiceProblem choice;
     for (const auto kernel : problem.sequence) {
       std::vector<Cost> options;
       for (std::size_t pair = 0; pair < problem.pairs.size(); ++pair)
@@ -117,7 +117,7 @@ TEST(ScheduleBudget, WithoutLatencyEqualsAFreeChoicePerInvocation) {
       choice.add_item(options);
     }
     const Seconds budget(4.0 * static_cast<double>(problem.sequence.size()));
-    const auto chosen = least_energy_within(choice, budget);
+    const auto chosen = solve::least_energy_within(choice, budget);
     const auto schedule = least_energy_schedule(problem, budget);
     ASSERT_EQ(chosen.has_value(), schedule.has_value());
     if (!chosen) continue;
@@ -159,7 +159,7 @@ RC_GTEST_PROP(ScheduleBudget, IsNeverWorseThanTheBestStaticPairAndAlwaysValid, (
     return;
   }
   RC_ASSERT(evaluate(problem, schedule->segments).has_value());
-  RC_ASSERT(schedule->total.time <= budget * (1 + kBudgetTolerance));
+  RC_ASSERT(schedule->total.time <= budget * (1 + solve::kBudgetTolerance));
   RC_ASSERT(schedule->lower_bound <= schedule->total.energy);
   if (*best_static) RC_ASSERT(schedule->total.energy <= (*best_static)->total.energy);
 }

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "plan/choice.hpp"
+#include "solve/choice.hpp"
 
 namespace negawatt::plan {
 namespace {
@@ -88,7 +88,7 @@ std::optional<Assignment> splice(const ScheduleTables& tables, const Assignment&
   const auto n = tables.invocations();
   const auto cuts = joints(tables, incumbent, other);
   std::vector<Block> blocks;
-  ChoiceProblem choice;
+  solve::ChoiceProblem choice;
   double slack = longest - tables.assess(incumbent).time;
   for (std::size_t at = 0; at < cuts.size(); ++at) {
     const auto first = cuts[at];
@@ -104,7 +104,7 @@ std::optional<Assignment> splice(const ScheduleTables& tables, const Assignment&
     blocks.push_back(block);
   }
   if (blocks.empty()) return std::nullopt;
-  const auto chosen = least_energy_within(choice, Seconds(slack), {.states = kMostStates});
+  const auto chosen = solve::least_energy_within(choice, Seconds(slack), {.states = kMostStates});
   if (!chosen) return std::nullopt;
   auto joined = incumbent;
   bool changed = false;

@@ -8,7 +8,7 @@
 #include <limits>
 #include <numeric>
 
-#include "plan/compensated_sum.hpp"
+#include "solve/compensated_sum.hpp"
 
 namespace negawatt::plan {
 namespace {
@@ -199,7 +199,7 @@ ScheduleTables ScheduleTables::starting_at(std::uint32_t invocation) const {
 Assessment ScheduleTables::assess(std::span<const std::uint16_t> assignment) const {
   NW_ASSERT(assignment.size() == invocations_);
   Assessment result;
-  CompensatedSum time, energy;
+  solve::CompensatedSum time, energy;
   std::uint32_t before = assignment.back();
   for (std::uint32_t i = 0; i < invocations_; ++i) {
     const std::uint32_t pair = assignment[i];

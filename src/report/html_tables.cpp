@@ -60,7 +60,7 @@ Tile switches_tile(const plan::ClockPlan& plan) {
 
 Tile proof_tile(const ClockReport& report) {
   const auto& plan = report.plan;
-  const double gap = plan::gap_pct(plan.total.energy, plan.bound);
+  const double gap = gap_pct(plan.total.energy, plan.bound);
   const auto value = gap < 1e-7 ? std::string("0 %") : significant(gap, 2) + " %";
   return {"Gap to the lower bound", value,
           html_escaped(proof(plan)) + ", solved in " + typographic(quantity(report.solve_time)),
@@ -102,8 +102,8 @@ std::string why_cell(const KernelUse& use) {
 
 /// What the shares of the rows refer to.
 struct Shares {
-  plan::Cost total;
-  plan::Cost largest;
+  Cost total;
+  Cost largest;
 };
 
 std::string kernel_row(const KernelUse& use, std::size_t number, const Shares& shares) {
@@ -187,7 +187,7 @@ std::vector<PairUse> pair_uses(const plan::ClockPlan& plan) {
 }
 
 std::string pairs_html(const std::vector<PairUse>& pairs, std::size_t most) {
-  plan::Cost total;
+  Cost total;
   for (const auto& use : pairs) total += use.cost;
   std::string out;
   for (std::size_t i = 0; i < std::min(pairs.size(), most); ++i) {

@@ -27,7 +27,7 @@ inline constexpr std::size_t kMostKernelRows = 500;
 /// How long the iteration runs at each clock pair.
 struct PairUse {
   trace::ClockPair clocks;
-  plan::Cost cost;
+  Cost cost;
   std::uint32_t segments = 0;
 };
 /// The pair that holds longest first.

@@ -24,14 +24,14 @@ void count_option(OptionCounts& counts, const trace::KernelOption* option) {
     ++found->second;
 }
 
-plan::Cost cost_of_calls(const trace::KernelOption& option, std::uint32_t calls) {
-  return static_cast<double>(calls) * plan::Cost{option.time, option.energy};
+Cost cost_of_calls(const trace::KernelOption& option, std::uint32_t calls) {
+  return static_cast<double>(calls) * Cost{option.time, option.energy};
 }
 
 std::uint32_t count_dominated(const trace::Kernel& kernel) {
-  std::vector<plan::Cost> costs;
+  std::vector<Cost> costs;
   for (const auto& option : kernel.options) costs.push_back({option.time, option.energy});
-  std::ranges::sort(costs, [](const plan::Cost& a, const plan::Cost& b) {
+  std::ranges::sort(costs, [](const Cost& a, const Cost& b) {
     return std::pair(a.time, a.energy) < std::pair(b.time, b.energy);
   });
   std::uint32_t dominated = 0;

@@ -64,8 +64,8 @@ Seconds for_each_invocation(const ClockReport& report, Visit visit) {
 /// What a kernel costs in one iteration (all calls), before and after.
 struct KernelUse {
   const trace::Kernel* kernel = nullptr;
-  plan::Cost baseline;
-  plan::Cost planned;
+  Cost baseline;
+  Cost planned;
   trace::ClockPair clocks;       ///< the pair most of its calls run at
   std::uint32_t pairs_used = 0;  ///< more than 1 in a schedule only
   plan::Reason reason = plan::Reason::shared;
@@ -75,8 +75,8 @@ struct KernelUse {
 struct GroupUse {
   std::string name;
   std::uint32_t kernels = 0;
-  plan::Cost baseline;
-  plan::Cost planned;
+  Cost baseline;
+  Cost planned;
 };
 
 /// In table order.

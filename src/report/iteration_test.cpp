@@ -36,8 +36,8 @@ TEST(Iteration, KernelsAddUpToTheBaselineAndThePlan) {
   EXPECT_EQ(uses[0].reason, plan::Reason::least_energy);
   EXPECT_EQ(uses[2].planned.energy, uses[2].baseline.energy);
   EXPECT_EQ(uses[2].reason, plan::Reason::only_pair);
-  plan::Cost baseline;
-  plan::Cost planned;
+  Cost baseline;
+  Cost planned;
   for (const auto& use : uses) {
     baseline += use.baseline;
     planned += use.planned;

@@ -17,7 +17,7 @@ constexpr std::size_t kMostFrontierPoints = 1'000;
 constexpr std::size_t kMostStaticPairs = 2'000;
 constexpr std::size_t kTopKernels = 12;
 
-Json changes(const plan::Cost& baseline, const plan::Cost& cost) {
+Json changes(const Cost& baseline, const Cost& cost) {
   return {change_pct(baseline.time, cost.time), change_pct(baseline.energy, cost.energy)};
 }
 
@@ -58,7 +58,7 @@ Json marks_json(const plan::ClockPlan& plan) {
   return marks;
 }
 
-Json use_json(std::string_view name, const plan::Cost& baseline, const plan::Cost& planned) {
+Json use_json(std::string_view name, const Cost& baseline, const Cost& planned) {
   return {{"name", displayable(name)},
           {"baseline_j", baseline.energy.in_si()},
           {"planned_j", planned.energy.in_si()}};
@@ -76,8 +76,8 @@ Json groups_json(const std::vector<KernelUse>& uses) {
 Json kernels_json(std::vector<KernelUse> uses) {
   std::ranges::stable_sort(uses, std::greater{}, [](const auto& u) { return u.baseline.energy; });
   auto list = Json::array();
-  plan::Cost baseline;
-  plan::Cost planned;
+  Cost baseline;
+  Cost planned;
   for (std::size_t k = 0; k < uses.size(); ++k) {
     const auto& use = uses[k];
     if (k < kTopKernels) {

@@ -39,7 +39,7 @@ std::string tiles(const PipelineReport& report) {
                                         : std::string(", no deadline set");
   const auto busy_before = busy_share(report.baseline, stage_uses(report.problem, report.baseline));
   const auto busy_after = busy_share(report.plan, stage_uses(report.problem, report.plan));
-  const double gap = plan::gap_pct(after.energy, report.plan.lower_bound);
+  const double gap = gap_pct(after.energy, report.plan.lower_bound);
   return tile_html({"Energy", change(energy),
                     typographic(quantity(before.energy - after.energy)) + " of " +
                         typographic(quantity(before.energy)) + " saved an iteration",
@@ -111,12 +111,12 @@ std::string method(const PipelineReport& report) {
          note_html("Evidence", evidence_html(report.problem.profile.evidence)) + "</dl>\n";
 }
 
-Json changes(const plan::Cost& before, const plan::Cost& cost) {
+Json changes(const Cost& before, const Cost& cost) {
   return {change_pct(before.time, cost.time), change_pct(before.energy, cost.energy)};
 }
 
 /// At most kMostPoints of them, evenly thinned; both ends stay.
-Json points_json(const plan::Cost& before, const std::vector<plan::Cost>& costs) {
+Json points_json(const Cost& before, const std::vector<Cost>& costs) {
   auto list = Json::array();
   const auto shown = std::min(costs.size(), kMostPoints);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -126,7 +126,7 @@ Json points_json(const plan::Cost& before, const std::vector<plan::Cost>& costs)
   return list;
 }
 
-Json mark(std::string_view key, std::string_view name, Json at, const plan::Cost& cost) {
+Json mark(std::string_view key, std::string_view name, Json at, const Cost& cost) {
   return {{"key", key},
           {"name", name},
           {"at", std::move(at)},
@@ -137,7 +137,7 @@ Json mark(std::string_view key, std::string_view name, Json at, const plan::Cost
 Json marks(const PipelineReport& report) {
   const auto& before = report.baseline.total;
   const auto& after = report.plan.total;
-  const plan::Cost bound{report.deadline.value_or(after.time), report.plan.lower_bound};
+  const Cost bound{report.deadline.value_or(after.time), report.plan.lower_bound};
   return Json::array({mark("baseline", "highest clocks", changes(before, before), before),
                       mark("plan", "this plan", changes(before, after), after),
                       mark("bound", "lower bound", changes(before, bound), bound)});

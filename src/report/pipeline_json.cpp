@@ -9,11 +9,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json cost_json(const plan::Cost& cost) {
+Json cost_json(const Cost& cost) {
   return {{"time_s", cost.time.in_si()}, {"energy_j", cost.energy.in_si()}};
 }
 
-Json costs_json(const std::vector<plan::Cost>& costs) {
+Json costs_json(const std::vector<Cost>& costs) {
   auto list = Json::array();
   for (const auto& cost : costs) list.push_back(cost_json(cost));
   return list;
@@ -44,7 +44,7 @@ std::string pipeline_json(const PipelineReport& report) {
   object["baseline"] = cost_json(report.baseline.total);
   object["plan"] = plan_object(report);
   object["bound"] = {{"energy_j", report.plan.lower_bound.in_si()}};
-  object["gap_pct"] = plan::gap_pct(report.plan.total.energy, report.plan.lower_bound);
+  object["gap_pct"] = gap_pct(report.plan.total.energy, report.plan.lower_bound);
   if (report.deadline) object["deadline_s"] = report.deadline->in_si();
   if (!report.frontier.empty()) object["frontier"] = costs_json(report.frontier);
   if (!report.bound_corners.empty()) object["bound_frontier"] = costs_json(report.bound_corners);

@@ -19,9 +19,9 @@ struct PipelineReport {
   const plan::PipelineProblem& problem;
   const plan::PipelinePlan& baseline;  ///< everything at its highest clock
   const plan::PipelinePlan& plan;
-  std::optional<Seconds> deadline;        ///< absent when none was set
-  std::vector<plan::Cost> frontier;       ///< realised plans, fastest first; empty: not asked for
-  std::vector<plan::Cost> bound_corners;  ///< of the lower bound; empty: not asked for
+  std::optional<Seconds> deadline;  ///< absent when none was set
+  std::vector<Cost> frontier;       ///< realised plans, fastest first; empty: not asked for
+  std::vector<Cost> bound_corners;  ///< of the lower bound; empty: not asked for
   std::string command;
   Seconds solve_time;
   std::string version;

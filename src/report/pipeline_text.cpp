@@ -20,7 +20,7 @@ constexpr std::size_t kMostStages = 20;
 void write_totals(const PipelineReport& report, TextLines& lines) {
   constexpr std::string_view kRow = "{:<32} {:>9} {:>9}  {:>11}  {:>13}";
   const auto& before = report.baseline.total;
-  const auto row = [&](std::string_view name, const plan::Cost& cost) {
+  const auto row = [&](std::string_view name, const Cost& cost) {
     return fmt::format(kRow, name, quantity(cost.time, 4), quantity(cost.energy, 4),
                        change(change_pct(before.time, cost.time)),
                        change(change_pct(before.energy, cost.energy)));

@@ -12,8 +12,7 @@
 
 namespace negawatt::report {
 
-plan::Cost cost_of(const plan::PipelineProblem& problem,
-                   const plan::InstructionChoice& instruction) {
+Cost cost_of(const plan::PipelineProblem& problem, const plan::InstructionChoice& instruction) {
   const auto& options = problem.profile.stages[instruction.stage].of(instruction.pass);
   const auto found =
       std::ranges::lower_bound(options, instruction.mhz, {}, &trace::PassOption::mhz);
@@ -59,7 +58,7 @@ std::string pipeline_shape(const plan::PipelineProblem& problem) {
 }
 
 std::string pipeline_proof(const plan::PipelinePlan& plan) {
-  return proof_of_gap(plan::gap_pct(plan.total.energy, plan.lower_bound));
+  return proof_of_gap(gap_pct(plan.total.energy, plan.lower_bound));
 }
 
 }  // namespace negawatt::report

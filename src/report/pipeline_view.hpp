@@ -7,17 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "plan/cost.hpp"
+#include "core/cost.hpp"
 #include "report/pipeline_report.hpp"
 
 namespace negawatt::report {
 
 /// Time and energy of one instruction at its clock; the profile must have it.
-[[nodiscard]] plan::Cost cost_of(const plan::PipelineProblem& problem,
-                                 const plan::InstructionChoice& instruction);
+[[nodiscard]] Cost cost_of(const plan::PipelineProblem& problem,
+                           const plan::InstructionChoice& instruction);
 
 struct StageUse {
-  plan::Cost busy;            ///< its instructions, without blocking
+  Cost busy;                  ///< its instructions, without blocking
   double forward_mhz = 0.0;   ///< mean over time
   double backward_mhz = 0.0;  ///< mean over time
 };

@@ -20,8 +20,7 @@ namespace {
 
 constexpr std::size_t kMostPairRows = 16;
 
-std::string promise_row(const plan::ClockPlan& plan, std::string_view name,
-                        const plan::Cost& cost) {
+std::string promise_row(const plan::ClockPlan& plan, std::string_view name, const Cost& cost) {
   return fmt::format(
       "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td>"
       "<td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",

@@ -163,11 +163,11 @@ TEST(PlanHtml, SaysHonestlyWhenNothingIsToGainAndWhenChangesAreFree) {
 TEST(PlanHtml, ShowsWhatMayBePromised) {
   Sample sample;
   EXPECT_EQ(plan_html(sample.report()).find("What may be promised"), std::string::npos);
-  sample.plan.promise = plan::Promise{.confidence = 0.95,
-                                      .expected = testing::cost(2.53, 525),
-                                      .expected_sd = testing::cost(0.01, 2),
-                                      .time_at_confidence = Seconds(2.55),
-                                      .searched = testing::cost(2.52, 520)};
+  sample.plan.promise = solve::Promise{.confidence = 0.95,
+                                       .expected = testing::cost(2.53, 525),
+                                       .expected_sd = testing::cost(0.01, 2),
+                                       .time_at_confidence = Seconds(2.55),
+                                       .searched = testing::cost(2.52, 520)};
   const auto html = plan_html(sample.report());
   EXPECT_NE(html.find("With 95.0 % confidence an iteration takes at most 2.550&nbsp;s."),
             std::string::npos);

@@ -17,7 +17,7 @@ Json clock_json(trace::Clock clock) {
   return clock.is_automatic() ? Json("auto") : Json(clock.mhz());
 }
 
-Json cost_json(const plan::Cost& cost) {
+Json cost_json(const Cost& cost) {
   return {{"time_s", cost.time.in_si()}, {"energy_j", cost.energy.in_si()}};
 }
 
@@ -26,12 +26,12 @@ void add_clocks(Json& object, trace::ClockPair clocks) {
   object["memory_mhz"] = clock_json(clocks.memory);
 }
 
-void add_changes(Json& object, const plan::ClockPlan& plan, const plan::Cost& cost) {
+void add_changes(Json& object, const plan::ClockPlan& plan, const Cost& cost) {
   object["time_change_pct"] = change_pct(plan.baseline.time, cost.time);
   object["energy_change_pct"] = change_pct(plan.baseline.energy, cost.energy);
 }
 
-Json rated_json(const plan::ClockPlan& plan, const plan::Cost& cost) {
+Json rated_json(const plan::ClockPlan& plan, const Cost& cost) {
   auto object = cost_json(cost);
   add_changes(object, plan, cost);
   return object;
@@ -102,7 +102,7 @@ Json plan_object(const ClockReport& report) {
   return object;
 }
 
-Json promise_json(const plan::ClockPlan& plan, const plan::Promise& promise) {
+Json promise_json(const plan::ClockPlan& plan, const solve::Promise& promise) {
   return {{"confidence", promise.confidence},
           {"time_at_confidence_s", promise.time_at_confidence.in_si()},
           {"expected", rated_json(plan, promise.expected)},
@@ -123,7 +123,7 @@ std::string plan_json(const ClockReport& report) {
   }
   object["plan"] = plan_object(report);
   object["bound"] = {{"energy_j", plan.bound.in_si()}};
-  object["gap_pct"] = plan::gap_pct(plan.total.energy, plan.bound);
+  object["gap_pct"] = gap_pct(plan.total.energy, plan.bound);
   if (plan.budget) {
     object["budget_s"] = plan.budget->in_si();
     object["price_w"] = plan.price.in_si();

@@ -89,11 +89,11 @@ TEST(PlanJson, WhatIsUnknownIsAbsent) {
 
 TEST(PlanJson, APromiseCarriesItsConfidence) {
   Sample sample;
-  sample.plan.promise = plan::Promise{.confidence = 0.95,
-                                      .expected = testing::cost(2.53, 525),
-                                      .expected_sd = testing::cost(0.01, 2),
-                                      .time_at_confidence = Seconds(2.55),
-                                      .searched = testing::cost(2.52, 520)};
+  sample.plan.promise = solve::Promise{.confidence = 0.95,
+                                       .expected = testing::cost(2.53, 525),
+                                       .expected_sd = testing::cost(0.01, 2),
+                                       .time_at_confidence = Seconds(2.55),
+                                       .searched = testing::cost(2.52, 520)};
   const auto promise = json::parse(plan_json(sample.report()))["promise"];
   EXPECT_EQ(promise["confidence"], 0.95);
   EXPECT_EQ(promise["time_at_confidence_s"], 2.55);

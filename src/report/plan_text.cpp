@@ -49,7 +49,7 @@ std::string kernel_label(const trace::Kernel& kernel, std::size_t width) {
 constexpr std::string_view kKernelRow = "{:<29} {:>6} {:>11} {:>9} {:>10} {:>9}";
 
 std::string kernel_row(std::string_view label, std::string_view calls, std::string_view clocks,
-                       const plan::Cost& before, const plan::Cost& after) {
+                       const Cost& before, const Cost& after) {
   return fmt::format(kKernelRow, label, calls, clocks, change(change_pct(before.time, after.time)),
                      change(change_pct(before.energy, after.energy)),
                      quantity(before.energy - after.energy));
@@ -72,8 +72,8 @@ void write_kernels(const ClockReport& report, TextLines& lines) {
                          use.planned));
   }
   if (shown < uses.size()) {
-    plan::Cost before;
-    plan::Cost after;
+    Cost before;
+    Cost after;
     for (std::size_t k = shown; k < uses.size(); ++k) {
       before += uses[k].baseline;
       after += uses[k].planned;

@@ -82,10 +82,10 @@ TEST(PlanText, FitsATerminalWhateverIsInTheTable) {
   sample.plan.best_static = plan::StaticPair{
       {trace::Clock::locked_mhz(4294967295U), trace::Clock::locked_mhz(4294967295U)},
       testing::cost(6e4, 6e-2)};
-  sample.plan.promise = plan::Promise{.confidence = 0.95,
-                                      .expected = testing::cost(6e4, 6e-2),
-                                      .time_at_confidence = Seconds(7e4),
-                                      .searched = testing::cost(6e4, 6e-2)};
+  sample.plan.promise = solve::Promise{.confidence = 0.95,
+                                       .expected = testing::cost(6e4, 6e-2),
+                                       .time_at_confidence = Seconds(7e4),
+                                       .searched = testing::cost(6e4, 6e-2)};
   expect_fits_a_terminal(plan_text(sample.report(), false));
 }
 

@@ -24,7 +24,7 @@ inline trace::KernelOption option(trace::ClockPair clocks, double seconds, doubl
   return {.clocks = clocks, .time = Seconds(seconds), .energy = Joules(joules)};
 }
 
-inline plan::Cost cost(double seconds, double joules) { return {Seconds(seconds), Joules(joules)}; }
+inline Cost cost(double seconds, double joules) { return {Seconds(seconds), Joules(joules)}; }
 
 struct Sample {
   trace::KernelTable table;

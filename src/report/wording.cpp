@@ -34,7 +34,7 @@ std::string headline(const plan::ClockPlan& plan) {
   if (std::abs(time) >= kShownChange)
     return fmt::format("This plan uses as much energy as {}, {}.", against, time_clause(time));
   const bool is_proven =
-      plan::gap_pct(plan.total.energy, plan.bound) < kShownChange && plan.budget.has_value();
+      gap_pct(plan.total.energy, plan.bound) < kShownChange && plan.budget.has_value();
   return fmt::format(
       "Nothing to gain here: {} of this table within the time allowed uses less "
       "energy than {}.",
@@ -88,7 +88,7 @@ bool changes_are_free(const plan::ClockPlan& plan) {
 }
 
 std::string proof(const plan::ClockPlan& plan) {
-  return proof_of_gap(plan::gap_pct(plan.total.energy, plan.bound));
+  return proof_of_gap(gap_pct(plan.total.energy, plan.bound));
 }
 
 std::string_view word(plan::Granularity granularity) {

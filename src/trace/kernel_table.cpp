@@ -39,13 +39,6 @@ Result<Clock> read_clock(const CsvReader& csv, std::size_t column) {
   return csv.error_in(column, "'auto' or whole MHz");
 }
 
-Result<double> read_positive(const CsvReader& csv, std::size_t column) {
-  NW_TRY(const double value, csv.number(column));
-  if (value > 0.0) return value;
-  return csv.error(fmt::format("{} is {}, expected more than 0 (leave out what was not measured)",
-                               csv.columns()[column], value));
-}
-
 Result<double> read_deviation(const CsvReader& csv, std::size_t column) {
   NW_TRY(const double value, csv.number(column));
   if (value >= 0.0) return value;
@@ -56,8 +49,8 @@ Result<KernelOption> read_option(const CsvReader& csv, const std::vector<std::si
                                  const std::optional<Deviations>& deviations) {
   NW_TRY(const Clock core, read_clock(csv, column[kCore]));
   NW_TRY(const Clock memory, read_clock(csv, column[kMemory]));
-  NW_TRY(const double time, read_positive(csv, column[kTime]));
-  NW_TRY(const double energy, read_positive(csv, column[kEnergy]));
+  NW_TRY(const double time, csv.positive(column[kTime]));
+  NW_TRY(const double energy, csv.positive(column[kEnergy]));
   KernelOption option{.clocks = {core, memory}, .time = Seconds(time), .energy = Joules(energy)};
   if (deviations) {
     NW_TRY(const double time_sd, read_deviation(csv, deviations->time));

@@ -40,21 +40,14 @@ Result<Pass> read_pass(const CsvReader& csv, std::size_t column) {
   return csv.error_in(column, "forward or backward");
 }
 
-Result<double> read_positive(const CsvReader& csv, std::size_t column) {
-  NW_TRY(const double value, csv.number(column));
-  if (value > 0.0) return value;
-  return csv.error(fmt::format("{} is {}, expected more than 0 (leave out what was not measured)",
-                               csv.columns()[column], value));
-}
-
 Result<Row> read_row(const CsvReader& csv, const std::vector<std::size_t>& column) {
   NW_TRY(const auto stage, csv.whole(column[kStage], 0));
   if (stage >= kMostStages)
     return csv.error(fmt::format("stage is {}, expected less than {}", stage, kMostStages));
   NW_TRY(const Pass pass, read_pass(csv, column[kInstruction]));
   NW_TRY(const auto mhz, csv.whole(column[kFrequency], 1));
-  NW_TRY(const double time, read_positive(csv, column[kTime]));
-  NW_TRY(const double energy, read_positive(csv, column[kEnergy]));
+  NW_TRY(const double time, csv.positive(column[kTime]));
+  NW_TRY(const double energy, csv.positive(column[kEnergy]));
   return Row{stage, pass, {mhz, Seconds(time), Joules(energy)}, csv.line()};
 }
 
