@@ -3,12 +3,13 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <stdlib.h>  // mkostemp is not in <cstdlib>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
-#include <cstdlib>
+#include <cstdio>
 #include <cstring>
 #include <utility>
 
@@ -81,7 +82,7 @@ Status write_output(const std::string& path, std::string_view bytes) {
   ::umask(mask);
   const bool written = ::fchmod(file.get(), 0666U & ~mask) == 0 && write_all(file.get(), bytes) &&
                        ::fsync(file.get()) == 0 && file.close() &&
-                       ::rename(temporary.c_str(), path.c_str()) == 0;
+                       std::rename(temporary.c_str(), path.c_str()) == 0;
   if (written) return {};
   auto error = refuse();
   ::unlink(temporary.c_str());

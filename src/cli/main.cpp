@@ -4,6 +4,7 @@
 // 2 wrong input or usage, 3 something this machine lacks.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <exception>
 #include <map>
 #include <string>
 
@@ -99,9 +100,7 @@ int usage_error(const CLI::ParseError& error) {
   return 2;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app("negawatt plans GPU clocks that use least energy within a time budget.", "negawatt");
   app.set_version_flag("--version", "negawatt " NEGAWATT_VERSION);
   app.set_help_flag("-h,--help", "print this help");
@@ -132,4 +131,15 @@ int main(int argc, char** argv) {
   if (done) return 0;
   std::fprintf(stderr, "negawatt: %s\n", done.error().message.c_str());
   return exit_code_of(done.error().code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {  // out of memory; ours do not leave a room
+    std::fprintf(stderr, "negawatt: %s\n", error.what());
+    return 1;
+  }
 }

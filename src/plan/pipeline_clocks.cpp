@@ -22,7 +22,7 @@ constexpr double kRounding = solve::kBudgetTolerance / 4;
 Cost cost_of(const ClockOption& option) { return {Seconds(option.time), Joules(option.energy)}; }
 
 /// The slowest, so cheapest, option from `at_least` on that fits into `window`.
-std::uint16_t slowest_within(const ClockOptions& options, double window, std::uint16_t at_least) {
+std::uint16_t slowest_within(const ClockOptions& options, std::uint16_t at_least, double window) {
   std::size_t k = at_least;
   while (k + 1 < options.size() && options[k + 1].time <= window) ++k;
   return static_cast<std::uint16_t>(k);
@@ -122,7 +122,7 @@ bool PassClockPlanner::slow_forward(PassClocks& plan, double deadline) {
   bool slowed = false;
   for (std::size_t i = 0; i < size(); ++i) {
     const double begin = ready(i);
-    const auto slower = slowest_within(options(i), due(i) - begin, plan[i]);
+    const auto slower = slowest_within(options(i), plan[i], due(i) - begin);
     slowed |= slower != plan[i];
     plan[i] = slower;
     end_[i] = begin + options(i)[slower].time;
@@ -136,7 +136,7 @@ bool PassClockPlanner::slow_backward(PassClocks& plan, double deadline) {
   bool slowed = false;
   for (auto i = size(); i-- > 0;) {
     const double finish = due(i);
-    const auto slower = slowest_within(options(i), finish - ready(i), plan[i]);
+    const auto slower = slowest_within(options(i), plan[i], finish - ready(i));
     slowed |= slower != plan[i];
     plan[i] = slower;
     start_[i] = finish - options(i)[slower].time;

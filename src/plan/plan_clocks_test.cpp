@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
 #include <string>
 
 #include "tests/shared_data.hpp"
@@ -84,6 +85,12 @@ struct PassRow {
   double time_pct;
   double energy_pct;
 };
+
+/// Names the row in the test's name.
+void PrintTo(const PassRow& row, std::ostream* out) {
+  *out << (row.objective == Objective::edp ? "edp " : "waste ")
+       << (row.scope == Scope::local ? "local " : "global ") << row.slowdown_pct << " %";
+}
 
 class PublishedPasses : public ::testing::TestWithParam<PassRow> {};
 
