@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # room(NAME <room> [DEPS <rooms>] [THIRD_PARTY <include prefixes>] [LIBS <targets>]
-#      HEADERS ... SOURCES ... [TESTS ...] [TEST_LIBS <targets>])
+#      HEADERS ... [SOURCES ...] [TESTS ...] [TEST_LIBS <targets>])
 #
 # One call makes a room: the static library negawatt_<room>, the <room>_test binary with its tests
 # registered (label 'unit'), and the test layering.<room>, which fails when a file of the room
@@ -12,11 +12,17 @@ function(room)
   set(target negawatt_${ROOM_NAME})
   list(TRANSFORM ROOM_DEPS PREPEND negawatt_ OUTPUT_VARIABLE dep_targets)
 
-  add_library(${target} STATIC)
+  if(ROOM_SOURCES)
+    add_library(${target} STATIC ${ROOM_SOURCES})
+    target_link_libraries(${target} PUBLIC ${dep_targets} ${ROOM_LIBS} PRIVATE negawatt_flags)
+    set(visibility PUBLIC)
+  else()  # declarations only
+    add_library(${target} INTERFACE)
+    target_link_libraries(${target} INTERFACE ${dep_targets} ${ROOM_LIBS})
+    set(visibility INTERFACE)
+  endif()
   target_sources(${target}
-    PRIVATE ${ROOM_SOURCES}
-    PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${ROOM_HEADERS})
-  target_link_libraries(${target} PUBLIC ${dep_targets} ${ROOM_LIBS} PRIVATE negawatt_flags)
+    ${visibility} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}/src FILES ${ROOM_HEADERS})
   # all_verify_interface_header_sets compiles every header on its own.
   set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
 
