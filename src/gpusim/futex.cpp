@@ -3,7 +3,7 @@
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <time.h>  // clock_nanosleep is not in <ctime>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
