@@ -65,11 +65,19 @@ Status allocate(int fd, const SharedFile::Terms& terms) {
   return refuse(terms.path, "allocate", error);
 }
 
+/// O_CREAT is for who comes first: in a sticky folder it is refused on files of other users
+/// (fs.protected_regular), even to root.
+int open_or_create(const SharedFile::Terms& terms) {
+  constexpr int kFlags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+  const int fd = ::open(terms.path.c_str(), kFlags);
+  if (fd >= 0 || errno != ENOENT) return fd;
+  return ::open(terms.path.c_str(), kFlags | O_CREAT, terms.access);
+}
+
 }  // namespace
 
 Result<SharedFile> SharedFile::open(const Terms& terms) {
-  const Descriptor file(
-      ::open(terms.path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, terms.access));
+  const Descriptor file(open_or_create(terms));
   if (file.get() < 0) return refuse(terms.path, "open", errno);
   const Turn turn(file.get());
   if (turn.error() != 0) return refuse(terms.path, "lock", turn.error());
