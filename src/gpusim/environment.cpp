@@ -35,9 +35,9 @@ Place place_of(const std::string& description) {
   std::error_code unresolved;
   const auto real_path = std::filesystem::canonical(description, unresolved);
   std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
-  for (const char byte : fmt::format("{}\n{}\n{}", real_path.string(),
-                                     variable("NEGAWATT_GPUSIM_LATENCY"),
-                                     variable("NEGAWATT_GPUSIM_TIME")))
+  for (const char byte :
+       fmt::format("{}\n{}\n{}", real_path.string(), variable("NEGAWATT_GPUSIM_LATENCY"),
+                   variable("NEGAWATT_GPUSIM_TIME")))
     hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001B3;
   return {.path = fmt::format("/dev/shm/negawatt-gpusim-{}-{:016x}", ::geteuid(), hash),
           .access = 0600};

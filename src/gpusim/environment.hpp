@@ -2,7 +2,8 @@
 //
 // The simulated machine as the environment of a process names it:
 //   NEGAWATT_GPUSIM          the machine's description; required
-//   NEGAWATT_GPUSIM_STATE    the file of shared memory, readable by all users; default: a private one
+//   NEGAWATT_GPUSIM_STATE    the file of shared memory, readable by all users; default: a private
+//   one
 //                            in /dev/shm, named by user, description and the two that follow
 //   NEGAWATT_GPUSIM_LATENCY  replaces the switching latencies: "6 ms", seconds
 //   NEGAWATT_GPUSIM_TIME     replaces the description's: "real", "virtual", or a factor ("20")

@@ -67,9 +67,13 @@ struct WorkItem {
 struct RunningWork {
   std::int64_t begin_ns = 0;
   std::uint64_t calls_done = 0;
-  double call_share_done = 0;    ///< of the next call
-  double begin_fraction_ns = 0;  ///< its exact begin is begin_ns plus this
-  double last_call_end_ns = 0;   ///< end of the last whole call
+  double call_share_done = 0;  ///< of the next call; below 0 before the first one's exact begin
+  /// Its exact begin is that much after begin_ns, in [-0.5, 0.5]: what rounding the end of the item
+  /// before it to a nanosecond left over, so that no time is lost over many short kernels.
+  double begin_fraction_ns = 0;
+  std::int64_t last_call_end_ns = 0;  ///< of the last whole call; begin_ns when there is none
+  std::uint32_t started = 0;          ///< 0: the item was queued, conditions have not met it yet
+  std::uint32_t reserved = 0;
   Joules energy;
 };
 
@@ -130,6 +134,14 @@ struct SensorSample {
   std::int64_t busy_ns = 0;
 };
 
+/// What a stuck sensor shows until `until_ns`; 0: it is not stuck.
+struct FrozenSensors {
+  std::int64_t until_ns = 0;
+  std::uint64_t energy_mj = 0;
+  std::uint32_t instant_power_mw = 0;
+  std::uint32_t average_power_mw = 0;
+};
+
 /// How the reported counter follows the true energy (faults bend it).
 struct CounterMap {
   Joules true_base;
@@ -138,9 +150,11 @@ struct CounterMap {
 };
 
 struct GpuState {
+  std::int64_t start_ns = 0;       ///< switched on
   std::int64_t now_ns = 0;         ///< time of the last advance
   std::int64_t next_event_ns = 0;  ///< a state before it can be read as it is
   std::int64_t completion_ns = kNever;
+  std::int64_t governor_tick_ns = kNever;
   Anchor anchor;
   Conditions conditions;
   ClockDomain core;
@@ -155,8 +169,10 @@ struct GpuState {
   std::uint32_t reserved = 0;
   std::uint64_t next_ticket = 1;
   CounterMap counter;
+  FrozenSensors frozen;
   RunningWork running;
-  std::uint64_t sampled = 0;  ///< refreshes in `samples` so far
+  std::uint64_t sampled = 0;          ///< refreshes in `samples` so far
+  std::uint64_t windows_sampled = 0;  ///< beginnings of instant windows so far
   std::array<SensorSample, kSensorHistory> samples{};
   Ring<WorkItem, kQueueItems> queue;
   Ring<Completion, kCompletions> completions;

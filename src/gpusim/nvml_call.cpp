@@ -44,8 +44,8 @@ Admission::Admission(const GpuCall& call) : world_(session()) {
   auto& seat = seat_at(world_);
   clock.spend(seat, world_->machine().gpus[target_.gpu].sensors.costs.*call.cost);
   gpu_.emplace(*world_, target_.gpu);
-  const auto decision = gpu_->ok() ? gpu_->decide_call(call.function)
-                                   : FaultDecision{.result = NVML_ERROR_UNKNOWN};
+  const auto decision =
+      gpu_->ok() ? gpu_->decide_call(call.function) : FaultDecision{.result = NVML_ERROR_UNKNOWN};
   result_ = decision.result;
   if (decision.hang_ns == 0) return;
   gpu_.reset();

@@ -49,12 +49,13 @@ struct Setting {
   std::uint32_t first = 0;  ///< for the log
   std::uint32_t second = 0;
 };
-/// A setter. `action` is nvmlReturn_t(const Device&, std::uint32_t pid); what it changes stays if it
-/// succeeds. All who wait for the clock are told.
+/// A setter. `action` is nvmlReturn_t(const Device&, std::uint32_t pid); what it changes stays if
+/// it succeeds. All who wait for the clock are told.
 template <class Action>
 nvmlReturn_t set_on_gpu(const GpuCall& call, Setting setting, Action action) noexcept;
 
-// ---- below: how -----------------------------------------------------------------------------------
+// ---- below: how
+// -----------------------------------------------------------------------------------
 
 /// The part of a call that comes before its answer; holds the GPU.
 class Admission {
@@ -87,7 +88,8 @@ class Admission {
 [[nodiscard]] std::uint32_t own_pid();
 
 template <class Answer, class... Outputs>
-nvmlReturn_t on_machine(std::string_view function, Answer answer, Outputs*... outputs) noexcept try {
+nvmlReturn_t on_machine(std::string_view function, Answer answer, Outputs*... outputs) noexcept
+    try {
   std::shared_ptr<World> world;
   if (const auto refused = admit_to_machine(function, world); refused != NVML_SUCCESS)
     return refused;

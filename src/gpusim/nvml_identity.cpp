@@ -111,8 +111,8 @@ nvmlReturn_t nvmlDeviceGetPersistenceMode(nvmlDevice_t device, nvmlEnableState_t
   return on_gpu(
       {.function = __func__, .device = device},
       [&](const Asked& asked) {
-        *mode = asked.model().identity.persistence_mode ? NVML_FEATURE_ENABLED
-                                                        : NVML_FEATURE_DISABLED;
+        *mode =
+            asked.model().identity.persistence_mode ? NVML_FEATURE_ENABLED : NVML_FEATURE_DISABLED;
         return NVML_SUCCESS;
       },
       mode);

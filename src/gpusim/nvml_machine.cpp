@@ -91,17 +91,13 @@ nvmlReturn_t handle_by_bus_id(std::string_view function, const char* bus_id,
 
 using namespace negawatt::gpusim;  // NOLINT(google-build-using-namespace): the C names call it all
 
-nvmlReturn_t nvmlInit_v2() noexcept try {
-  return begin_session();
-} catch (...) {
+nvmlReturn_t nvmlInit_v2() noexcept try { return begin_session(); } catch (...) {
   return NVML_ERROR_MEMORY;
 }
 nvmlReturn_t nvmlInit() noexcept { return nvmlInit_v2(); }
 nvmlReturn_t nvmlInitWithFlags(unsigned) noexcept { return nvmlInit_v2(); }
 
-nvmlReturn_t nvmlShutdown() noexcept try {
-  return end_session();
-} catch (...) {
+nvmlReturn_t nvmlShutdown() noexcept try { return end_session(); } catch (...) {
   return NVML_ERROR_UNKNOWN;
 }
 
@@ -158,21 +154,37 @@ nvmlReturn_t nvmlDeviceGetHandleByPciBusId(const char* bus_id, nvmlDevice_t* dev
 
 const char* nvmlErrorString(nvmlReturn_t result) noexcept {
   switch (result) {
-    case NVML_SUCCESS: return "Success";
-    case NVML_ERROR_UNINITIALIZED: return "Uninitialized";
-    case NVML_ERROR_INVALID_ARGUMENT: return "Invalid Argument";
-    case NVML_ERROR_NOT_SUPPORTED: return "Not Supported";
-    case NVML_ERROR_NO_PERMISSION: return "Insufficient Permissions";
-    case NVML_ERROR_NOT_FOUND: return "Not Found";
-    case NVML_ERROR_INSUFFICIENT_SIZE: return "Insufficient Size";
-    case NVML_ERROR_DRIVER_NOT_LOADED: return "Driver Not Loaded";
-    case NVML_ERROR_TIMEOUT: return "Timeout";
-    case NVML_ERROR_FUNCTION_NOT_FOUND: return "Function Not Found";
-    case NVML_ERROR_GPU_IS_LOST: return "GPU is lost";
-    case NVML_ERROR_MEMORY: return "Insufficient Memory";
-    case NVML_ERROR_NO_DATA: return "No data";
-    case NVML_ERROR_ARGUMENT_VERSION_MISMATCH: return "Argument version mismatch";
-    case NVML_ERROR_NOT_READY: return "System is not in ready state";
-    default: return "Unknown Error";
+    case NVML_SUCCESS:
+      return "Success";
+    case NVML_ERROR_UNINITIALIZED:
+      return "Uninitialized";
+    case NVML_ERROR_INVALID_ARGUMENT:
+      return "Invalid Argument";
+    case NVML_ERROR_NOT_SUPPORTED:
+      return "Not Supported";
+    case NVML_ERROR_NO_PERMISSION:
+      return "Insufficient Permissions";
+    case NVML_ERROR_NOT_FOUND:
+      return "Not Found";
+    case NVML_ERROR_INSUFFICIENT_SIZE:
+      return "Insufficient Size";
+    case NVML_ERROR_DRIVER_NOT_LOADED:
+      return "Driver Not Loaded";
+    case NVML_ERROR_TIMEOUT:
+      return "Timeout";
+    case NVML_ERROR_FUNCTION_NOT_FOUND:
+      return "Function Not Found";
+    case NVML_ERROR_GPU_IS_LOST:
+      return "GPU is lost";
+    case NVML_ERROR_MEMORY:
+      return "Insufficient Memory";
+    case NVML_ERROR_NO_DATA:
+      return "No data";
+    case NVML_ERROR_ARGUMENT_VERSION_MISMATCH:
+      return "Argument version mismatch";
+    case NVML_ERROR_NOT_READY:
+      return "System is not in ready state";
+    default:
+      return "Unknown Error";
   }
 }

@@ -23,18 +23,24 @@ std::uint32_t milliwatts(Watts power) {
 std::optional<std::uint32_t> actual_mhz(const Readings& readings, nvmlClockType_t type) {
   switch (type) {
     case NVML_CLOCK_GRAPHICS:
-    case NVML_CLOCK_SM: return readings.core_mhz;
-    case NVML_CLOCK_MEM: return readings.memory_mhz;
-    default: return std::nullopt;
+    case NVML_CLOCK_SM:
+      return readings.core_mhz;
+    case NVML_CLOCK_MEM:
+      return readings.memory_mhz;
+    default:
+      return std::nullopt;
   }
 }
 
 std::optional<std::uint32_t> highest_mhz(const ClockModel& clocks, nvmlClockType_t type) {
   switch (type) {
     case NVML_CLOCK_GRAPHICS:
-    case NVML_CLOCK_SM: return clocks.core_mhz.back();
-    case NVML_CLOCK_MEM: return clocks.memory_mhz.back();
-    default: return std::nullopt;
+    case NVML_CLOCK_SM:
+      return clocks.core_mhz.back();
+    case NVML_CLOCK_MEM:
+      return clocks.memory_mhz.back();
+    default:
+      return std::nullopt;
   }
 }
 
@@ -56,14 +62,27 @@ void fill_field(const Asked& asked, const Readings& readings, nvmlFieldValue_t& 
       field.valueType = NVML_VALUE_TYPE_UNSIGNED_LONG_LONG;
       field.value.ullVal = readings.energy_mj;
       break;
-    case NVML_FI_DEV_POWER_AVERAGE: field.value.uiVal = readings.average_power_mw; break;
-    case NVML_FI_DEV_POWER_INSTANT: field.value.uiVal = readings.instant_power_mw; break;
-    case NVML_FI_DEV_POWER_MIN_LIMIT: field.value.uiVal = milliwatts(limits.least); break;
-    case NVML_FI_DEV_POWER_MAX_LIMIT: field.value.uiVal = milliwatts(limits.most); break;
-    case NVML_FI_DEV_POWER_DEFAULT_LIMIT: field.value.uiVal = milliwatts(limits.standard); break;
+    case NVML_FI_DEV_POWER_AVERAGE:
+      field.value.uiVal = readings.average_power_mw;
+      break;
+    case NVML_FI_DEV_POWER_INSTANT:
+      field.value.uiVal = readings.instant_power_mw;
+      break;
+    case NVML_FI_DEV_POWER_MIN_LIMIT:
+      field.value.uiVal = milliwatts(limits.least);
+      break;
+    case NVML_FI_DEV_POWER_MAX_LIMIT:
+      field.value.uiVal = milliwatts(limits.most);
+      break;
+    case NVML_FI_DEV_POWER_DEFAULT_LIMIT:
+      field.value.uiVal = milliwatts(limits.standard);
+      break;
     case NVML_FI_DEV_POWER_CURRENT_LIMIT:
-    case NVML_FI_DEV_POWER_REQUESTED_LIMIT: field.value.uiVal = readings.power_limit_mw; break;
-    default: field.nvmlReturn = NVML_ERROR_NOT_SUPPORTED;
+    case NVML_FI_DEV_POWER_REQUESTED_LIMIT:
+      field.value.uiVal = readings.power_limit_mw;
+      break;
+    default:
+      field.nvmlReturn = NVML_ERROR_NOT_SUPPORTED;
   }
 }
 

@@ -29,9 +29,8 @@ std::shared_ptr<World> open_world;  // guarded by session_mutex
 std::uint64_t sessions = 0;         // likewise
 
 /// A child must not inherit the mutex in the hands of a thread that it lacks.
-[[maybe_unused]] const int fork_handlers =
-    ::pthread_atfork([] { session_mutex.lock(); }, [] { session_mutex.unlock(); },
-                     [] { session_mutex.unlock(); });
+[[maybe_unused]] const int fork_handlers = ::pthread_atfork(
+    [] { session_mutex.lock(); }, [] { session_mutex.unlock(); }, [] { session_mutex.unlock(); });
 
 struct ThreadSeat {
   std::shared_ptr<World> world;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Inside the simulated library: the world a process has opened between nvmlInit and nvmlShutdown,
-// the handles it gives out, and the calling thread's seat at the world's clock. Handles are the same
-// for the life of the process. A forked child goes on with its parent's session.
+// the handles it gives out, and the calling thread's seat at the world's clock. Handles are the
+// same for the life of the process. A forked child goes on with its parent's session.
 #pragma once
 
 #include <cstddef>

@@ -29,7 +29,8 @@ std::vector<std::uint32_t> core_clocks_with(const ClockModel& clocks, std::uint3
   return listed;
 }
 
-nvmlReturn_t answer_limit(nvmlDevice_t device, std::string_view function, unsigned* limit) noexcept {
+nvmlReturn_t answer_limit(nvmlDevice_t device, std::string_view function,
+                          unsigned* limit) noexcept {
   return on_gpu(
       {.function = function, .device = device},
       [&](const Asked& asked) {
@@ -124,8 +125,7 @@ nvmlReturn_t nvmlDeviceGetPowerManagementDefaultLimit(nvmlDevice_t device,
 }
 
 nvmlReturn_t nvmlDeviceSetPowerManagementLimit(nvmlDevice_t device, unsigned limit) noexcept {
-  return set_on_gpu({.function = __func__, .device = device, .cost = kSet}, {limit},
-                    [&](const Device& gpu, std::uint32_t pid) {
-                      return set_power_limit(gpu, limit, pid);
-                    });
+  return set_on_gpu(
+      {.function = __func__, .device = device, .cost = kSet}, {limit},
+      [&](const Device& gpu, std::uint32_t pid) { return set_power_limit(gpu, limit, pid); });
 }

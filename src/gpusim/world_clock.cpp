@@ -22,6 +22,9 @@ std::span<Chair> used_chairs(ClockState& state) {
   return std::span(state.chairs).first(std::min<std::size_t>(state.chairs_used, kMostJoined));
 }
 
+/// A forked child has its parent's seat in memory, but no place at the clock.
+bool is_taken_by_caller(const Seat& seat) { return seat.joined() && seat.pid == ::getpid(); }
+
 /// Frees the chairs of threads that died awake.
 void remove_the_dead(ClockState& state) {
   for (auto& chair : used_chairs(state))
@@ -100,7 +103,7 @@ std::int64_t WorldClock::now_ns() const {
 }
 
 bool WorldClock::join(Seat& seat) {
-  if (!is_virtual() || seat.joined()) return true;
+  if (!is_virtual() || is_taken_by_caller(seat)) return true;
   const Lock lock(*state_);
   for (std::uint32_t i = 0; i < kMostJoined; ++i) {
     auto& chair = state_->chairs[i];
@@ -120,7 +123,7 @@ bool WorldClock::join(Seat& seat) {
 
 void WorldClock::leave(Seat& seat) {
   if (!seat.joined()) return;
-  if (seat.pid == ::getpid()) {
+  if (is_taken_by_caller(seat)) {
     const Lock lock(*state_);
     auto& chair = state_->chairs[static_cast<std::size_t>(seat.chair)];
     chair.place = Place::empty;
@@ -131,8 +134,7 @@ void WorldClock::leave(Seat& seat) {
 
 void WorldClock::sleep_until(Seat& seat, std::int64_t time_ns) {
   if (seat.is_new) seat = {.seen = state_->notices.load(), .is_new = false};
-  if (seat.joined() && seat.pid != ::getpid()) seat.chair = -1;
-  if (seat.joined())
+  if (is_taken_by_caller(seat))
     sleep_in_chair(seat, time_ns, true);
   else
     sleep_as_guest(seat, time_ns);
@@ -143,7 +145,7 @@ void WorldClock::spend(Seat& seat, std::int64_t duration_ns) {
   if (!is_virtual()) {
     wait_exactly_ns(
         static_cast<std::int64_t>(static_cast<double>(duration_ns) / state_->flow.factor));
-  } else if (seat.joined() && seat.pid == ::getpid()) {
+  } else if (is_taken_by_caller(seat)) {
     const auto seen = seat.seen;
     sleep_in_chair(seat, now_ns() + duration_ns, false);
     seat.seen = seen;
