@@ -7,16 +7,11 @@
 #include <cmath>
 #include <map>
 
+#include "core/csv.hpp"
 #include "sweep/statistics.hpp"
 
 namespace negawatt::sweep {
 namespace {
-
-std::string quoted(std::string_view name) {
-  std::string text = "\"";
-  for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return text + '"';
-}
 
 /// All visits of one kernel at one pair.
 struct Row {
@@ -66,7 +61,7 @@ std::string kernel_table_csv(const std::vector<RunnableKernel>& kernels,
     const auto& kernel = kernels[key.first];
     const auto time = summarise(row.times);
     text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{}\n", quoted(kernel.name), quoted(kernel.group),
+        "{},{},{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(kernel.name), csv_field(kernel.group),
         kernel.calls, to_string(key.second.core), to_string(key.second.memory), time.mean,
         summarise(row.energies).mean, time.standard_error, row.energy_error(), row.times.size(),
         mhz_or_nothing(middle(row.core)), mhz_or_nothing(middle(row.memory)), name_of(row.worst));
