@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Settings of one GPU for as long as somebody wants them. Life of a setting: clamp, journal the
+// previous state, arm, call the driver, read back, restore. "Previous" is for a power limit what
+// the driver says was requested; for a lock, which the driver cannot tell, it is unlocked unless
+// the administrator's policy says otherwise. Not thread-safe: one owner, one thread at a time.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/result.hpp"
+#include "gpu/device.hpp"
+#include "gpu/journal.hpp"
+#include "gpu/limits.hpp"
+#include "gpu/settings.hpp"
+
+namespace negawatt::gpu {
+
+/// A knob that is not back in its previous state. It stays in the journal.
+struct RestoreFailure {
+  GpuId gpu;
+  Setting previous;
+  DriverError error;
+};
+/// Told of every failure to restore, from any path, the destructor included. Must not throw.
+using OnRestoreFailure = std::function<void(const RestoreFailure&)>;
+
+struct GuardOptions {
+  Limits limits;
+  /// The locks that the administrator wants when nobody holds the GPU.
+  CoreLock policy_core;
+  MemoryLock policy_memory;
+  OnRestoreFailure on_failure;
+};
+
+/// Whether the clocks follow what was asked: SUCCESS of a lock means installed, not enforced.
+enum class Enforcement : unsigned char {
+  honoured,
+  limited,       ///< lower than asked, and the driver says why: power or temperature
+  idle,          ///< nothing runs; clocks say nothing
+  not_honoured,  ///< asked, accepted, and not so
+};
+[[nodiscard]] std::string_view name_of(Enforcement enforcement);
+
+struct Observation {
+  Request asked;
+  Clocks clocks;
+  std::optional<EventReasons> reasons;  ///< none where the device does not tell
+  std::optional<Milliwatts> requested_limit;
+  Enforcement core = Enforcement::honoured;
+  Enforcement memory = Enforcement::honoured;
+  Enforcement power = Enforcement::honoured;
+};
+
+class ClockGuard {
+ public:
+  /// Touches nothing. The journal must outlive the guard.
+  ClockGuard(Device device, Journal& journal, GuardOptions options);
+  /// Restores what is still set.
+  ~ClockGuard();
+  ClockGuard(ClockGuard&& other) noexcept;
+  ClockGuard& operator=(ClockGuard&&) = delete;
+  ClockGuard(const ClockGuard&) = delete;
+  ClockGuard& operator=(const ClockGuard&) = delete;
+
+  /// All knobs of the request, or on error the state before it: what had been set is put back. The
+  /// first change of a knob waits for the disk; later ones are driver calls only.
+  [[nodiscard]] Result<Request> apply(const Request& request);
+  /// What was asked against what is. Clocks need their switching latency before they follow.
+  [[nodiscard]] Answer<Observation> observe() const;
+  /// Every knob by itself, several times, in both orders. On error the rest is still armed, and
+  /// restore() may be called again.
+  Status restore();
+
+  /// What holds now beyond the previous state.
+  [[nodiscard]] const Request& asked() const { return asked_; }
+  [[nodiscard]] bool armed() const;
+  [[nodiscard]] const Device& device() const { return device_; }
+
+ private:
+  [[nodiscard]] Status arm(const Setting& wanted);
+  [[nodiscard]] Result<Setting> previous_of(Knob knob) const;
+  void roll_back(const Request& before);
+  [[nodiscard]] std::vector<Setting> armed_settings() const;
+
+  Device device_;
+  Journal* journal_;
+  GuardOptions options_;
+  Request asked_;
+  std::array<std::optional<Setting>, kKnobs.size()> previous_;  ///< by knob; set: armed
+};
+
+/// Puts every knob back, each by itself, and returns those that would not go.
+[[nodiscard]] std::vector<RestoreFailure> restore_settings(const Device& device,
+                                                           const std::vector<Setting>& previous);
+
+/// What a crash left: restores every outstanding backup of the journal on the devices given. A GPU
+/// that is not among them stays in the journal and is among the failures.
+[[nodiscard]] std::vector<RestoreFailure> replay(Journal& journal,
+                                                 const std::vector<Device>& devices);
+
+}  // namespace negawatt::gpu
