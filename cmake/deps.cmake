@@ -5,6 +5,7 @@ find_package(fmt 9.1 REQUIRED)             # formatting; allowed in headers (fmt
 find_package(tl-expected 1.0 REQUIRED)     # Result<T>; allowed in headers
 find_package(nlohmann_json 3.11 REQUIRED)  # JSON output; report only
 find_package(CLI11 2.1 REQUIRED)           # command line; cli only
+find_package(tomlplusplus 3.3 REQUIRED)    # descriptions of simulated machines; gpusim only
 
 # Chart.js 3.9 (libjs-chart.js): inlined into the HTML report, so that it opens without a network.
 find_file(NEGAWATT_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js REQUIRED)
