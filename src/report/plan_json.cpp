@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdint>
+#include <cstddef>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -12,6 +12,9 @@ namespace {
 
 // Keys keep the order they are written in: the file is read by people too.
 using Json = nlohmann::ordered_json;
+
+// A longer iteration is not followed invocation by invocation; its plan would fill the disk.
+constexpr std::size_t kMostExecuted = 2'000'000;
 
 Json clock_json(trace::Clock clock) {
   return clock.is_automatic() ? Json("auto") : Json(clock.mhz());
@@ -91,6 +94,42 @@ Json segments_json(const plan::ClockPlan& plan) {
   return list;
 }
 
+/// How long before a segment starts its clocks must be asked for; 0 for a clock that stays.
+Seconds lead(trace::Clock from, trace::Clock to, const trace::DomainSwitch& domain) {
+  return from == to ? Seconds() : domain.to(to).latency;
+}
+
+/// What `negawatt run` needs to carry the plan out: when to ask for which clocks, and how long
+/// every invocation is expected to take until then.
+Json execution_json(const ClockReport& report) {
+  const auto& plan = report.plan;
+  auto kernels = Json::array();
+  for (const auto& kernel : report.table.kernels) kernels.push_back(kernel.name);
+  auto segments = Json::array();
+  auto times = Json::array();
+  const auto* previous = &plan.segments.back();  // iterations follow each other
+  for (const auto& segment : plan.segments) {
+    Json object = {{"first", segment.first}, {"last", segment.last}};
+    add_clocks(object, segment.clocks);
+    const auto& switching = plan.request.switching;
+    object["core_lead_s"] =
+        lead(previous->clocks.core, segment.clocks.core, switching.core).in_si();
+    object["memory_lead_s"] =
+        lead(previous->clocks.memory, segment.clocks.memory, switching.memory).in_si();
+    object.update(cost_json(segment.cost));
+    segments.push_back(std::move(object));
+    for (auto position = segment.first; position <= segment.last; ++position) {
+      const auto* option = report.table.kernels[report.sequence[position]].at(segment.clocks);
+      times.push_back(option->time.in_si());
+    }
+    previous = &segment;
+  }
+  return {{"kernels", std::move(kernels)},
+          {"sequence", report.sequence},
+          {"time_s", std::move(times)},
+          {"segments", std::move(segments)}};
+}
+
 Json plan_object(const ClockReport& report) {
   const auto& plan = report.plan;
   auto object = rated_json(plan, plan.total);
@@ -140,6 +179,7 @@ std::string plan_json(const ClockReport& report) {
   object["table"] = report.table.name;
   object["command"] = report.command;
   object["version"] = report.version;
+  if (report.sequence.size() <= kMostExecuted) object["execution"] = execution_json(report);
   // A kernel's name may be no UTF-8; JSON has to be.
   return object.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }

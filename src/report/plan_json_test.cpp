@@ -72,6 +72,28 @@ TEST(PlanJson, AScheduleHasSegmentsInsteadOfChoices) {
   EXPECT_EQ(object["request"]["granularity"], "schedule");
 }
 
+TEST(PlanJson, TellsWhenToAskForWhichClocks) {
+  Sample sample;
+  sample.make_schedule();
+  sample.plan.request.switching.core.any.latency = Seconds(0.006);
+  sample.plan.request.switching.core.targets = {
+      {trace::Clock::automatic(), {.latency = Seconds(0.015)}}};
+  sample.plan.request.switching.memory.any.latency = Seconds(0.1);
+  const auto execution = json::parse(plan_json(sample.report()))["execution"];
+  EXPECT_EQ(execution["kernels"], (json{"gemm", "gelu", "adam"}));
+  EXPECT_EQ(execution["sequence"], (json{0, 1, 0, 1, 2}));
+  EXPECT_EQ(execution["time_s"], (json{0.26, 0.5, 0.26, 0.5, 1.0}));
+  ASSERT_EQ(execution["segments"].size(), 4U);
+  EXPECT_EQ(execution["segments"][0]["core_lead_s"], 0.006);  // after the last of the one before
+  EXPECT_EQ(execution["segments"][1]["core_lead_s"], 0.015);
+  EXPECT_EQ(execution["segments"][1]["memory_lead_s"], 0.1);
+  // Nothing is asked for where nothing changes.
+  sample.plan.segments = {{0, 4, testing::kAuto, testing::cost(2.5, 550)}};
+  const auto still = json::parse(plan_json(sample.report()))["execution"]["segments"];
+  EXPECT_EQ(still[0]["core_lead_s"], 0.0);
+  EXPECT_EQ(still[0]["memory_lead_s"], 0.0);
+}
+
 TEST(PlanJson, WhatIsUnknownIsAbsent) {
   Sample sample;
   sample.plan.best_static.reset();
