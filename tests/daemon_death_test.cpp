@@ -114,6 +114,25 @@ TEST(DaemonDeath, DaemonSigkillThenRestartTwice) {
   EXPECT_EQ(world.settings(), kUntouched);
 }
 
+TEST(DaemonDeath, MachineRestart) {
+  DaemonWorld world;
+  world.start();
+  auto user = altering_user(world);
+  world.signal_daemon(SIGKILL);
+  (void)world.wait_for_daemon();
+  // The machine comes up with nothing locked, and an administrator's new limit.
+  world.set_without_daemon(400);
+  world.folder().file("journal.boot", "of the boot before\n");
+  world.start();
+  EXPECT_EQ(world.settings(), "core auto, memory auto, limit 400 W") << "not raised to 700 W";
+  // Without a restart, the same journal means that the lease's limit is what holds.
+  auto next = world.active_user("1 65535 1 300 0");
+  world.signal_daemon(SIGKILL);
+  (void)world.wait_for_daemon();
+  world.start();
+  EXPECT_EQ(world.settings(), "core auto, memory auto, limit 400 W");
+}
+
 TEST(DaemonDeath, JournalDiskFull) {
   DaemonWorld world;
   world.start();

@@ -19,6 +19,7 @@
 #include "core/result.hpp"
 #include "gpusim/environment.hpp"
 #include "gpusim/fault_script.hpp"
+#include "gpusim/physics.hpp"
 #include "tests/shared_data.hpp"
 
 namespace negawatt::testing {
@@ -165,6 +166,15 @@ std::string DaemonWorld::settings(std::size_t index) {
   const auto state = gpu(index);
   return fmt::format("core {}, memory {}, limit {} W", clock_text(state.core.asked),
                      clock_text(state.memory.asked), std::lround(state.power_limit.in_si()));
+}
+
+void DaemonWorld::set_without_daemon(unsigned watts) {
+  gpusim::GpuAccess access(*world_, 0);
+  const auto draft = access.draft();
+  EXPECT_EQ(gpusim::reset_core(draft, 1), NVML_SUCCESS);
+  EXPECT_EQ(gpusim::reset_memory(draft, 1), NVML_SUCCESS);
+  EXPECT_EQ(gpusim::set_power_limit(draft, 1000 * watts, 1), NVML_SUCCESS);
+  access.commit();
 }
 
 bool DaemonWorld::becomes(const std::string& wanted, Seconds patience) {

@@ -71,6 +71,8 @@ class DaemonWorld {
   [[nodiscard]] std::vector<std::string> writes(std::size_t index = 0);
   /// What is set on the GPU: "core 900, memory auto, limit 700 W".
   [[nodiscard]] std::string settings(std::size_t index = 0);
+  /// As an administrator would by other means: the locks are gone, the power limit is this.
+  void set_without_daemon(unsigned watts);
   /// Waits until the settings are these; false after `patience`.
   [[nodiscard]] bool becomes(const std::string& settings, Seconds patience = Seconds(10));
 

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "tests/process.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace negawatt::daemon {
 namespace {
