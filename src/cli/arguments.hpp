@@ -40,4 +40,17 @@ struct PipelineArguments {
   std::string out;
 };
 
+/// Options of `negawatt doctor`.
+struct DoctorArguments {
+  bool json = false;
+  bool quick = false;
+};
+
+/// Options of `negawatt top`.
+struct TopArguments {
+  bool once = false;
+  bool json = false;
+  double interval_s = 1.0;
+};
+
 }  // namespace negawatt::cli

@@ -13,9 +13,11 @@
 
 namespace {
 
+using negawatt::cli::DoctorArguments;
 using negawatt::cli::Format;
 using negawatt::cli::PipelineArguments;
 using negawatt::cli::PlanArguments;
+using negawatt::cli::TopArguments;
 
 const std::map<std::string, Format> kFormats = {{"text", Format::text},
                                                 {"json", Format::json},
@@ -85,6 +87,18 @@ void add_pipeline_options(CLI::App& verb, PipelineArguments& a) {
   add_format(verb, a.format, a.out);
 }
 
+void add_doctor_options(CLI::App& verb, DoctorArguments& a) {
+  verb.add_flag("--quick", a.quick, "leave out what takes seconds: how often the sensors change");
+  verb.add_flag("--json", a.json, "for programs");
+}
+
+void add_top_options(CLI::App& verb, TopArguments& a) {
+  verb.add_flag("--once", a.once, "look once, and end");
+  verb.add_option("--interval", a.interval_s, "seconds between two looks (default 1)")
+      ->check(CLI::Range(0.1, 3600.0).description(""));
+  verb.add_flag("--json", a.json, "one line of JSON for each look");
+}
+
 std::string command_line(int argc, char** argv) {
   std::string line = "negawatt";
   for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
@@ -115,6 +129,12 @@ int run(int argc, char** argv) {
   add_plan_options(*plan_verb, plan);
   add_plan_options(*report_verb, report);
   add_pipeline_options(*pipeline_verb, pipeline);
+  DoctorArguments doctor;
+  TopArguments top;
+  auto* doctor_verb = app.add_subcommand("doctor", "what works on this machine, and what does not");
+  auto* top_verb = app.add_subcommand("top", "what the GPUs do now: watts, clocks, joules, leases");
+  add_doctor_options(*doctor_verb, doctor);
+  add_top_options(*top_verb, top);
 
   try {
     app.parse(argc, argv);
@@ -128,6 +148,8 @@ int run(int argc, char** argv) {
   if (plan_verb->parsed()) done = negawatt::cli::run_plan(plan, command);
   if (report_verb->parsed()) done = negawatt::cli::run_plan(report, command);
   if (pipeline_verb->parsed()) done = negawatt::cli::run_pipeline(pipeline, command);
+  if (doctor_verb->parsed()) done = negawatt::cli::run_doctor(doctor);
+  if (top_verb->parsed()) done = negawatt::cli::run_top(top);
   if (done) return 0;
   std::fprintf(stderr, "negawatt: %s\n", done.error().message.c_str());
   return exit_code_of(done.error().code);
