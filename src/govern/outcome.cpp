@@ -107,6 +107,8 @@ std::string run_json(const RunReport& report) {
   object["promised"]["time_change_pct"] = change_pct(plan.baseline.time, plan.promised.time);
   object["promised"]["energy_change_pct"] = change_pct(plan.baseline.energy, plan.promised.energy);
   object["achieved"] = achieved_json(report);
+  if (plan.best_static) object["best_static"] = cost_json(*plan.best_static);
+  if (plan.bound) object["bound"] = {{"energy_j", plan.bound->in_si()}};
   if (achieved.iterations > 0) {
     Json difference;
     add_changes(difference, plan.promised, achieved);

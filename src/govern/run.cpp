@@ -62,4 +62,9 @@ Result<Ran> run(const Execution& plan, const std::vector<std::string>& command,
   return ran;
 }
 
+Result<process::Ending> run_alone(const std::vector<std::string>& command) {
+  NW_TRY(auto child, process::Child::start({.command = command}));
+  return wait_passing_signals(child);
+}
+
 }  // namespace negawatt::govern

@@ -33,4 +33,7 @@ void block_passed_signals();
                               const gpu::Device& device, const Actuator& actuator,
                               const FollowOptions& options);
 
+/// Runs `command` with nobody watching: what is left to do where no GPU can be found.
+[[nodiscard]] Result<process::Ending> run_alone(const std::vector<std::string>& command);
+
 }  // namespace negawatt::govern
