@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
   fmt::print("| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |\n");
   for (const Row& row : rows()) {
     const int each = std::max(1, runs / static_cast<int>(row.worlds.size()));
-    print(row, simulate(row.worlds, row.setting, each, 1));
+    print(row, simulate(row.worlds, row.setting, {each, 1}));
     std::fflush(stdout);
   }
 }

@@ -13,12 +13,14 @@
 namespace negawatt::plan {
 namespace {
 
-enum Pattern : std::int64_t { kLayered, kRandom };
+// Patterns of invocations, as arguments.
+constexpr std::int64_t kLayered = 0;
+constexpr std::int64_t kRandom = 1;
 
 void least_energy(benchmark::State& state) {
   const auto invocations = static_cast<std::uint32_t>(state.range(0));
-  auto problem = state.range(2) == kLayered ? testing::layered_iteration(invocations, 1)
-                                            : testing::random_iteration(invocations, 1);
+  auto problem = state.range(2) == kLayered ? testing::layered_iteration(invocations, {1})
+                                            : testing::random_iteration(invocations, {1});
   problem.switching.core.any.latency = Seconds(1e-3 * static_cast<double>(state.range(1)));
   problem.switching.memory.any.latency = 2.5 * problem.switching.core.any.latency;
   const auto budget = 1.05 * testing::time_at_highest_clocks(problem);

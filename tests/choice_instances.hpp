@@ -55,7 +55,8 @@ inline std::vector<Cost> gpu_options(Dice& dice, std::uint32_t count) {
   const double activity = dice.between(0.4, 1.0);
   std::vector<Cost> options;
   for (std::uint32_t j = 0; j < count; ++j) {
-    const double core = 1.0 - 0.7 * (j / memory_clocks) / core_clocks;
+    const std::uint32_t core_step = j / memory_clocks;
+    const double core = 1.0 - 0.7 * core_step / core_clocks;
     const double memory = 1.0 - 0.5 * (j % memory_clocks) / memory_clocks;
     const double volts = 0.65 + 0.35 * core;
     const double watts = 60 + 60 * memory + 230 * activity * volts * volts * core;

@@ -30,6 +30,7 @@ accepts() {  # ROOM FILE TEXT
 
 accepts plan src/plan/a.cpp '#include "plan/a.hpp"\n#include "core/units.hpp"\n#include <vector>'
 accepts plan src/plan/a.hpp '#include <fmt/core.h>\n#include <tl/expected.hpp>\n#include <cmath>'
+accepts plan src/plan/a.hpp '#include <fmt/core.h>  // for <format>'
 accepts plan src/plan/a.cpp '#include <fmt/ranges.h>\n#include <random>\nstd::mt19937_64 random(7);'
 accepts plan src/plan/a.cpp 'const Seconds time(a.time + b.time);'
 accepts plan src/plan/a_test.cpp '#include <gtest/gtest.h>\n#include "tests/shared_data.hpp"'

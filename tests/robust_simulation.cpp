@@ -232,12 +232,12 @@ World near_equal(Size size, Noise noise, double slower) {
   return world;
 }
 
-Score simulate(const std::vector<World>& worlds, const Setting& setting, int runs,
-               std::uint64_t seed) {
+Score simulate(const std::vector<World>& worlds, const Setting& setting, Runs runs) {
   Tally tally;
+  auto seed = runs.first_seed;
   for (const World& world : worlds) {
     Scorer scorer(world, setting, tally);
-    for (int run = 0; run < runs; ++run) scorer.run(seed++);
+    for (int run = 0; run < runs.count; ++run) scorer.run(seed++);
   }
   return summary(tally);
 }

@@ -67,8 +67,13 @@ struct Score {
   double energy_spread = 0.0;  ///< the same of energy; both should be near 1
 };
 
-/// Measures and plans every world `runs` times; each time with other noise and another split.
-[[nodiscard]] Score simulate(const std::vector<World>& worlds, const Setting& setting, int runs,
-                             std::uint64_t seed);
+/// So many of every world, each with a seed of its own, counted from the first.
+struct Runs {
+  int count = 0;
+  std::uint64_t first_seed = 0;
+};
+
+/// Measures and plans every world `runs.count` times; each time with other noise and another split.
+[[nodiscard]] Score simulate(const std::vector<World>& worlds, const Setting& setting, Runs runs);
 
 }  // namespace negawatt::solve::simulation

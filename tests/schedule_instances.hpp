@@ -122,10 +122,15 @@ inline double brute_force(const ScheduleProblem& problem,
   return least;
 }
 
+/// A type of its own, because it stands beside counts.
+struct Seed {
+  std::uint64_t value = 0;
+};
+
 /// A GPU with 15 core and 4 memory clocks running `kernels` different kernels of 0.1 to 30 ms.
 /// Time: work in either domain shrinks as its clock rises; power: idle, plus core ~ f V(f)^2.
-inline ScheduleProblem modelled_kernels(std::uint32_t kernels, std::uint64_t seed) {
-  Instances random(seed);
+inline ScheduleProblem modelled_kernels(std::uint32_t kernels, Seed seed) {
+  Instances random(seed.value);
   ScheduleProblem problem;
   for (std::uint32_t memory : {5001U, 7001U, 9251U, 9501U})
     for (std::uint32_t core = 700; core <= 2100; core += 100)
@@ -153,7 +158,7 @@ inline ScheduleProblem modelled_kernels(std::uint32_t kernels, std::uint64_t see
 
 /// An iteration of 24 equal layers forward and backward over 46 kernels, repeated (micro-batches)
 /// until it has `invocations`.
-inline ScheduleProblem layered_iteration(std::uint32_t invocations, std::uint64_t seed) {
+inline ScheduleProblem layered_iteration(std::uint32_t invocations, Seed seed) {
   auto problem = modelled_kernels(46, seed);
   const auto add = [&](std::uint32_t first, std::uint32_t last) {
     for (auto kernel = first; kernel <= last && problem.sequence.size() < invocations; ++kernel)
@@ -170,9 +175,9 @@ inline ScheduleProblem layered_iteration(std::uint32_t invocations, std::uint64_
 }
 
 /// Invocations drawn at random from 500 kernels: no pattern to exploit.
-inline ScheduleProblem random_iteration(std::uint32_t invocations, std::uint64_t seed) {
+inline ScheduleProblem random_iteration(std::uint32_t invocations, Seed seed) {
   auto problem = modelled_kernels(500, seed);
-  Instances random(seed + 1);
+  Instances random(seed.value + 1);
   for (std::uint32_t i = 0; i < invocations; ++i)
     problem.sequence.push_back(static_cast<std::uint32_t>(random.uniform(0, 499)));
   return problem;

@@ -11,6 +11,11 @@ namespace {
 
 constexpr double kNoLimit = std::numeric_limits<double>::max();
 
+struct Term {
+  std::size_t column;
+  double factor;
+};
+
 /// Sparse rows of a program that grows row by row.
 struct Rows {
   std::vector<double> lower;
@@ -19,9 +24,9 @@ struct Rows {
   std::vector<int> column;
   std::vector<double> value;
 
-  void term(std::size_t at, double factor) {
-    column.push_back(static_cast<int>(at));
-    value.push_back(factor);
+  void add(Term term) {
+    column.push_back(static_cast<int>(term.column));
+    value.push_back(term.factor);
   }
   void close(double least, double most) {
     lower.push_back(least);
@@ -39,18 +44,18 @@ std::optional<Joules> least_energy_by_clp(const solve::Project& project, Seconds
   for (const auto& activity : project.activities) {
     const auto first = cost.size();
     for (const auto& option : activity.options) cost.push_back(option.energy.in_si());
-    for (std::size_t k = first; k < cost.size(); ++k) rows.term(k, 1.0);
+    for (std::size_t k = first; k < cost.size(); ++k) rows.add({k, 1.0});
     rows.close(1.0, 1.0);
     if (activity.from == activity.to) return std::nullopt;
-    rows.term(activity.to, 1.0);
-    rows.term(activity.from, -1.0);
+    rows.add({activity.to, 1.0});
+    rows.add({activity.from, -1.0});
     for (std::size_t k = first; k < cost.size(); ++k)
-      rows.term(k, -activity.options[k - first].time.in_si());
+      rows.add({k, -activity.options[k - first].time.in_si()});
     rows.close(0.0, kNoLimit);
   }
   for (const auto& precedence : project.precedences) {
-    rows.term(precedence.after, 1.0);
-    rows.term(precedence.before, -1.0);
+    rows.add({precedence.after, 1.0});
+    rows.add({precedence.before, -1.0});
     rows.close(0.0, kNoLimit);
   }
   std::vector<double> least(cost.size(), 0.0);

@@ -3,8 +3,11 @@
 // What the user asked for, as text and numbers straight from the command line.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace negawatt::cli {
 
@@ -38,6 +41,46 @@ struct PipelineArguments {
   bool frontier = false;
   Format format = Format::text;
   std::string out;
+};
+
+/// Options of `negawatt sweep`.
+struct SweepArguments {
+  std::string gpu;
+  std::string core;
+  std::string memory;
+  double window_s = 2.0;
+  double settle_s = 0.3;
+  double half_width_pct = 1.0;
+  std::size_t least_visits = 3;
+  std::size_t most_visits = 10;
+  std::optional<double> minutes;
+  std::uint64_t seed = 1;
+  std::string out = "kernels.csv";
+  std::vector<std::string> command;
+};
+
+/// Options of `negawatt run`.
+struct RunArguments {
+  std::string plan;
+  std::string gpu;
+  bool watch = false;
+  std::uint64_t warm_up = 2;
+  bool json = false;
+  std::string out;
+  std::vector<std::string> command;
+};
+
+/// Options of `negawatt doctor`.
+struct DoctorArguments {
+  bool json = false;
+  bool quick = false;
+};
+
+/// Options of `negawatt top`.
+struct TopArguments {
+  bool once = false;
+  bool json = false;
+  double interval_s = 1.0;
 };
 
 }  // namespace negawatt::cli

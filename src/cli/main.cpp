@@ -7,15 +7,21 @@
 #include <exception>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "cli/arguments.hpp"
 #include "cli/verbs.hpp"
+#include "govern/run.hpp"
 
 namespace {
 
+using negawatt::cli::DoctorArguments;
 using negawatt::cli::Format;
 using negawatt::cli::PipelineArguments;
 using negawatt::cli::PlanArguments;
+using negawatt::cli::RunArguments;
+using negawatt::cli::SweepArguments;
+using negawatt::cli::TopArguments;
 
 const std::map<std::string, Format> kFormats = {{"text", Format::text},
                                                 {"json", Format::json},
@@ -85,6 +91,57 @@ void add_pipeline_options(CLI::App& verb, PipelineArguments& a) {
   add_format(verb, a.format, a.out);
 }
 
+void add_doctor_options(CLI::App& verb, DoctorArguments& a) {
+  verb.add_flag("--quick", a.quick, "leave out what takes seconds: how often the sensors change");
+  verb.add_flag("--json", a.json, "for programs");
+}
+
+void add_top_options(CLI::App& verb, TopArguments& a) {
+  verb.add_flag("--once", a.once, "look once, and end");
+  verb.add_option("--interval", a.interval_s, "seconds between two looks (default 1)")
+      ->check(CLI::Range(0.1, 3600.0).description(""));
+  verb.add_flag("--json", a.json, "one line of JSON for each look");
+}
+
+void add_sweep_options(CLI::App& verb, SweepArguments& a) {
+  verb.add_option("--gpu", a.gpu, "UUID or the start of one (default: the first visible GPU)");
+  verb.add_option("--core", a.core, "core clocks: auto,1410,1500:1980:60 (default: auto and 10)");
+  verb.add_option("--memory", a.memory, "memory clocks (default: auto and all)");
+  verb.add_option("--window", a.window_s, "seconds of one measurement (default 2)")
+      ->check(CLI::Range(0.1, 3600.0).description(""));
+  verb.add_option("--settle", a.settle_s, "seconds before it (default 0.3)")
+      ->check(CLI::Range(0.0, 3600.0).description(""));
+  verb.add_option("--half-width", a.half_width_pct,
+                  "percent: stop at this 95 % interval of the energy (default 1)");
+  verb.add_option("--visits", a.least_visits, "least measurements of a row (default 3)")
+      ->check(CLI::Range(1, 1000).description(""));
+  verb.add_option("--most-visits", a.most_visits, "most measurements of a row (default 10)");
+  verb.add_option("--minutes", a.minutes, "stop after this long")
+      ->check(CLI::PositiveNumber.description(""));
+  verb.add_option("--seed", a.seed, "of the order of measurements (default 1)");
+  verb.add_option("--out", a.out,
+                  "kernel table to write; OUT.visits keeps every measurement, and "
+                  "a sweep that was stopped goes on from it (default kernels.csv)");
+  verb.prefix_command();
+}
+
+void add_run_options(CLI::App& verb, RunArguments& a) {
+  verb.add_option("--plan", a.plan, "plan to carry out: JSON of negawatt plan --out")->required();
+  verb.add_option("--gpu", a.gpu, "UUID or the start of one (default: the first visible GPU)");
+  verb.add_flag("--watch", a.watch, "change nothing, only measure");
+  verb.add_option("--warm-up", a.warm_up, "iterations that do not count (default 2)");
+  verb.add_flag("--json", a.json, "report as JSON");
+  verb.add_option("--out", a.out, "file for the report as JSON");
+  verb.prefix_command();
+}
+
+/// The words behind the options of a verb that runs a command.
+std::vector<std::string> command_of(const CLI::App& verb) {
+  auto words = verb.remaining();
+  if (!words.empty() && words.front() == "--") words.erase(words.begin());
+  return words;
+}
+
 std::string command_line(int argc, char** argv) {
   std::string line = "negawatt";
   for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
@@ -100,6 +157,17 @@ int usage_error(const CLI::ParseError& error) {
   return 2;
 }
 
+int failed(const negawatt::Error& error) {
+  std::fprintf(stderr, "negawatt: %s\n", error.message.c_str());
+  return exit_code_of(error.code);
+}
+
+int run_governed(const RunArguments& arguments) {
+  negawatt::govern::block_passed_signals();
+  const auto code = negawatt::cli::run_run(arguments);
+  return code ? *code : failed(code.error());
+}
+
 int run(int argc, char** argv) {
   CLI::App app("negawatt plans GPU clocks that use least energy within a time budget.", "negawatt");
   app.set_version_flag("--version", "negawatt " NEGAWATT_VERSION);
@@ -109,12 +177,24 @@ int run(int argc, char** argv) {
   PlanArguments plan;
   PlanArguments report{.frontier = true, .format = Format::html, .out = "report.html"};
   PipelineArguments pipeline;
+  SweepArguments sweep;
+  RunArguments governed;
   auto* plan_verb = app.add_subcommand("plan", "choose clocks for the kernels of one iteration");
   auto* report_verb = app.add_subcommand("report", "the same plan, explained in one HTML page");
   auto* pipeline_verb = app.add_subcommand("pipeline", "choose clocks in a pipeline iteration");
+  auto* sweep_verb = app.add_subcommand("sweep", "measure a kernel table at many clocks");
+  auto* run_verb = app.add_subcommand("run", "run a command under a clock plan");
   add_plan_options(*plan_verb, plan);
   add_plan_options(*report_verb, report);
   add_pipeline_options(*pipeline_verb, pipeline);
+  add_sweep_options(*sweep_verb, sweep);
+  add_run_options(*run_verb, governed);
+  DoctorArguments doctor;
+  TopArguments top;
+  auto* doctor_verb = app.add_subcommand("doctor", "what works on this machine, and what does not");
+  auto* top_verb = app.add_subcommand("top", "what the GPUs do now: watts, clocks, joules, leases");
+  add_doctor_options(*doctor_verb, doctor);
+  add_top_options(*top_verb, top);
 
   try {
     app.parse(argc, argv);
@@ -124,13 +204,21 @@ int run(int argc, char** argv) {
     return usage_error(error);
   }
   const auto command = command_line(argc, argv);
+  sweep.command = command_of(*sweep_verb);
+  governed.command = command_of(*run_verb);
+  if ((sweep_verb->parsed() && sweep.command.empty()) ||
+      (run_verb->parsed() && governed.command.empty()))
+    return usage_error(CLI::RequiredError("a command behind --"));
+  if (run_verb->parsed()) return run_governed(governed);
   negawatt::Status done;
   if (plan_verb->parsed()) done = negawatt::cli::run_plan(plan, command);
   if (report_verb->parsed()) done = negawatt::cli::run_plan(report, command);
+  if (sweep_verb->parsed()) done = negawatt::cli::run_sweep(sweep);
   if (pipeline_verb->parsed()) done = negawatt::cli::run_pipeline(pipeline, command);
+  if (doctor_verb->parsed()) done = negawatt::cli::run_doctor(doctor);
+  if (top_verb->parsed()) done = negawatt::cli::run_top(top);
   if (done) return 0;
-  std::fprintf(stderr, "negawatt: %s\n", done.error().message.c_str());
-  return exit_code_of(done.error().code);
+  return failed(done.error());
 }
 
 }  // namespace

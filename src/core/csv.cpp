@@ -37,6 +37,16 @@ std::string joined(const std::vector<std::string>& names) {
 
 }  // namespace
 
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  return out + '"';
+}
+
 CsvReader::CsvReader(std::string_view bytes, std::string_view file) : bytes_(bytes), file_(file) {
   if (bytes_.starts_with(kByteOrderMark)) at_ = kByteOrderMark.size();
 }

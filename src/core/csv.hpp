@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads comma-separated text as RFC 4180 writes it, and as spreadsheets do: quoted fields, CRLF,
-// a byte-order mark, blank lines, and comment lines ('#') above the header. Works on bytes that
-// are already in memory; opening files is the caller's job. Every error names file and line.
+// Reads and writes comma-separated text as RFC 4180 writes it, and as spreadsheets do: quoted
+// fields, CRLF, a byte-order mark, blank lines, and comment lines ('#') above the header. Works on
+// bytes that are already in memory; opening files is the caller's job. Every error names file and
+// line.
 //
 //   file    = [BOM] *( comment | blank ) header *( record | blank )
 //   comment = "#" text EOL
@@ -21,6 +22,9 @@
 #include "core/result.hpp"
 
 namespace negawatt {
+
+/// A field to write: quoted when it has to be, otherwise unchanged.
+[[nodiscard]] std::string csv_field(std::string_view text);
 
 /// Walks through the records of one file. Fields are views into the file, or into a buffer that
 /// lives until the next record when a quoted field holds a doubled quote.

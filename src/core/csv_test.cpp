@@ -115,5 +115,12 @@ TEST(Csv, ShowsControlBytesInMessagesAsHex) {
             "t.csv:2: a is '\\x01\\x1b[31m', expected a finite number");
 }
 
+TEST(Csv, QuotesAFieldOnlyWhereItMust) {
+  EXPECT_EQ(csv_field("gemm <T>"), "gemm <T>");
+  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_field("say \"x\""), "\"say \"\"x\"\"\"");
+  EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
+}
+
 }  // namespace
 }  // namespace negawatt

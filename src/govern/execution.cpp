@@ -145,6 +145,10 @@ Result<Execution> parse_execution(std::string_view bytes, std::string_view file)
   const auto& baseline = reader.member(object, "baseline");
   execution.baseline = reader.cost(baseline);
   execution.baseline_clocks = reader.clocks(baseline);
+  if (const auto found = object.find("best_static"); found != object.end())
+    execution.best_static = reader.cost(*found);
+  if (const auto found = object.find("bound"); found != object.end())
+    execution.bound = Joules(reader.number(*found, "energy_j"));
   if (!reader.failed()) check_iteration(reader, execution);
   if (reader.failed()) return reader.error();
   if (const auto kind = object.find("evidence"); kind != object.end() && kind->is_string())

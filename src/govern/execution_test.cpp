@@ -11,6 +11,7 @@ namespace {
 const std::string kPlan = R"({
   "baseline": {"core_mhz": "auto", "memory_mhz": "auto", "time_s": 2.5, "energy_j": 550},
   "plan": {"time_s": 2.52, "energy_j": 520},
+  "best_static": {"time_s": 2.5, "energy_j": 540}, "bound": {"energy_j": 519},
   "evidence": "measured",
   "execution": {
     "kernels": ["gemm", "gelu"], "sequence": [0, 1, 0], "time_s": [0.26, 0.5, 0.26],
@@ -47,6 +48,8 @@ TEST(Execution, ReadsAPlan) {
   EXPECT_EQ(execution->segments[1].promised.energy, Joules(175));
   EXPECT_EQ(execution->promised.energy, Joules(520));
   EXPECT_EQ(execution->baseline.time, Seconds(2.5));
+  EXPECT_EQ(execution->best_static->energy, Joules(540));
+  EXPECT_EQ(execution->bound, Joules(519));
   EXPECT_EQ(execution->evidence, EvidenceKind::measured);
 }
 

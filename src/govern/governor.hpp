@@ -42,6 +42,8 @@ class Governor {
 
   /// Clocks to hold before the first invocation.
   [[nodiscard]] trace::ClockPair first_clocks() const;
+  /// What holds once all requests so far have taken effect.
+  [[nodiscard]] trace::ClockPair asked() const { return asked_; }
   /// Call with every new position, and at `look_at`. `now` must not go back.
   [[nodiscard]] Decision decide(const trace::Position& position, std::uint64_t now);
   /// The program is somewhere the plan does not know: it runs another iteration than was planned.

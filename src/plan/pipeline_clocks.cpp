@@ -21,11 +21,11 @@ constexpr double kRounding = solve::kBudgetTolerance / 4;
 
 Cost cost_of(const ClockOption& option) { return {Seconds(option.time), Joules(option.energy)}; }
 
-/// The slowest, so cheapest, option from `at_least` on that fits into `window`.
-std::uint16_t slowest_within(const ClockOptions& options, std::uint16_t at_least, double window) {
-  std::size_t k = at_least;
+/// Moves a choice on to the slowest, so cheapest, option that fits into `window`; true if it moved.
+bool slow_down(std::uint16_t& choice, const ClockOptions& options, double window) {
+  std::size_t k = choice;
   while (k + 1 < options.size() && options[k + 1].time <= window) ++k;
-  return static_cast<std::uint16_t>(k);
+  return std::exchange(choice, static_cast<std::uint16_t>(k)) != k;
 }
 
 std::uint16_t slowest_within(const ClockOptions& options, double window) {
@@ -122,10 +122,8 @@ bool PassClockPlanner::slow_forward(PassClocks& plan, double deadline) {
   bool slowed = false;
   for (std::size_t i = 0; i < size(); ++i) {
     const double begin = ready(i);
-    const auto slower = slowest_within(options(i), plan[i], due(i) - begin);
-    slowed |= slower != plan[i];
-    plan[i] = slower;
-    end_[i] = begin + options(i)[slower].time;
+    slowed |= slow_down(plan[i], options(i), due(i) - begin);
+    end_[i] = begin + options(i)[plan[i]].time;
   }
   return slowed;
 }
@@ -136,10 +134,8 @@ bool PassClockPlanner::slow_backward(PassClocks& plan, double deadline) {
   bool slowed = false;
   for (auto i = size(); i-- > 0;) {
     const double finish = due(i);
-    const auto slower = slowest_within(options(i), plan[i], finish - ready(i));
-    slowed |= slower != plan[i];
-    plan[i] = slower;
-    start_[i] = finish - options(i)[slower].time;
+    slowed |= slow_down(plan[i], options(i), finish - ready(i));
+    start_[i] = finish - options(i)[plan[i]].time;
   }
   return slowed;
 }

@@ -87,9 +87,9 @@ struct PassRow {
 };
 
 /// Names the row in the test's name.
-void PrintTo(const PassRow& row, std::ostream* out) {
-  *out << (row.objective == Objective::edp ? "edp " : "waste ")
-       << (row.scope == Scope::local ? "local " : "global ") << row.slowdown_pct << " %";
+std::ostream& operator<<(std::ostream& out, const PassRow& row) {
+  return out << (row.objective == Objective::edp ? "edp " : "waste ")
+             << (row.scope == Scope::local ? "local " : "global ") << row.slowdown_pct << " %";
 }
 
 class PublishedPasses : public ::testing::TestWithParam<PassRow> {};

@@ -110,7 +110,7 @@ Result<Schedule> least_weighted_schedule(const ScheduleProblem& problem, double 
                                          double time_weight, ScheduleLimits limits) {
   NW_ASSERT(energy_weight >= 0.0 && time_weight >= 0.0 && energy_weight + time_weight > 0.0);
   NW_TRY(const auto tables, tables_within(problem, limits));
-  CycleSolver solver(tables, limits.steps, limits.gap);
+  CycleSolver solver(tables, limits);
   const auto optimum =
       solver.minimise({.energy = energy_weight, .time = time_weight}, kNever, Closing::exact);
   if (!optimum.assignment) return no_schedule();

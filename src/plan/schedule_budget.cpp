@@ -60,7 +60,7 @@ class BudgetSearch {
         longest_(longest_within(budget)),
         states_(std::size_t{tables.invocations()} * tables.pairs()),
         constants_(constant_costs(tables)),
-        solver_(tables, limits.steps, limits.gap) {}
+        solver_(tables, limits) {}
 
   Result<BudgetOptimum> run() {
     NW_CHECK(find_schedule_within());
@@ -185,8 +185,11 @@ void BudgetSearch::start_near_price() {
   const auto sample = tables_.first(tables_.invocations() / kSampleShare);
   const auto sampled = constant_costs(sample);
   const auto pair = best_constant_pair(tables_, longest_);
-  if (!pair || !sampled[*pair]) return;
-  const double share = sampled[*pair]->time / constants_[*pair]->time;
+  if (!pair) return;
+  const auto& of_sample = sampled[*pair];
+  const auto& of_all = constants_[*pair];
+  if (!of_sample || !of_all) return;
+  const double share = of_sample->time / of_all->time;
   BudgetSearch coarse(sample, Seconds(share * budget_), limits_);
   if (!coarse.find_schedule_within()) return;
   coarse.find_schedule_over();
@@ -310,13 +313,14 @@ std::vector<std::optional<Cost>> constant_costs(const ScheduleTables& tables) {
 std::optional<std::uint32_t> best_constant_pair(const ScheduleTables& tables, double longest) {
   const auto totals = constant_costs(tables);
   std::optional<std::uint32_t> best;
+  Cost least;
   for (std::uint32_t original = 0; original < tables.pairs(); ++original) {
     const auto pair = tables.sorted(original);
     const auto& total = totals[pair];
     if (!total || total->time.in_si() > longest) continue;
-    const bool is_better = !best || std::pair(total->energy, total->time) <
-                                        std::pair(totals[*best]->energy, totals[*best]->time);
-    if (is_better) best = pair;
+    const bool is_better =
+        !best || std::pair(total->energy, total->time) < std::pair(least.energy, least.time);
+    if (is_better) best = pair, least = *total;
   }
   return best;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -46,8 +47,7 @@ bool expect_optimal(const ScheduleProblem& problem, Seconds budget) {
   return true;
 }
 
-void expect_optimal_on(std::uint64_t seed, int rounds, InstanceShape shape) {
-  Instances instances(seed);
+void expect_optimal_on(Instances instances, int rounds, InstanceShape shape) {
   int solved = 0;
   for (int round = 0; round < rounds; ++round) {
     SCOPED_TRACE(round);
@@ -61,16 +61,16 @@ void expect_optimal_on(std::uint64_t seed, int rounds, InstanceShape shape) {
 }
 
 TEST(ScheduleBudget, IsProvenOptimalOnTinyCycles) {
-  expect_optimal_on(3, 1000, {.most_invocations = 6});
-  expect_optimal_on(4, 100, {.most_invocations = 7, .missing_percent = 40});
+  expect_optimal_on(Instances(3), 1000, {.most_invocations = 6});
+  expect_optimal_on(Instances(4), 100, {.most_invocations = 7, .missing_percent = 40});
 }
 
 TEST(ScheduleBudget, IsProvenOptimalOnLongerCyclesOfThreePairs) {
-  expect_optimal_on(5, 40, {.most_invocations = 10, .cores = 3, .memories = 1});
+  expect_optimal_on(Instances(5), 40, {.most_invocations = 10, .cores = 3, .memories = 1});
 }
 
 TEST(ScheduleBudget, IsProvenOptimalWhenOnlyTheMemoryClockChanges) {
-  expect_optimal_on(6, 60, {.most_invocations = 9, .cores = 1, .memories = 3});
+  expect_optimal_on(Instances(6), 60, {.most_invocations = 9, .cores = 1, .memories = 3});
 }
 
 ScheduleProblem with_latencies(ScheduleProblem problem, double factor) {
@@ -187,7 +187,7 @@ RC_GTEST_PROP(ScheduleBudget, ScalesWithTimesAndEnergiesAndDoesNotKnowWhereTheIt
 TEST(ScheduleBudget, ProvesASmallGapOnAThousandInvocationsOfALayeredModel) {
   for (const double latency : {0.001, 0.006, 0.015}) {
     SCOPED_TRACE(latency);
-    auto problem = testing::layered_iteration(1000, 1);
+    auto problem = testing::layered_iteration(1000, {1});
     problem.switching.core.any.latency = Seconds(latency);
     problem.switching.memory.any.latency = Seconds(2.5 * latency);
     const auto budget = 1.05 * testing::time_at_highest_clocks(problem);
@@ -203,7 +203,7 @@ TEST(ScheduleBudget, ProvesASmallGapOnAThousandInvocationsOfALayeredModel) {
 
 TEST(ScheduleBudget, KeepsTheTimeOfTheFastestPairExactly) {
   // The budget is that of a static plan, summed in another order.
-  auto problem = testing::layered_iteration(5000, 2);
+  auto problem = testing::layered_iteration(5000, {2});
   problem.switching.core.any.latency = Seconds(100);
   problem.switching.memory.any.latency = Seconds(100);
   const auto schedule = least_energy_schedule(problem, testing::time_at_highest_clocks(problem));

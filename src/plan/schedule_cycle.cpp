@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 namespace negawatt::plan {
@@ -64,15 +63,15 @@ std::uint32_t middle_of_longest_stretch(const ScheduleTables& tables,
 
 }  // namespace
 
-CycleSolver::CycleSolver(const ScheduleTables& tables, std::size_t steps, double gap)
+CycleSolver::CycleSolver(const ScheduleTables& tables, const ScheduleLimits& limits)
     : tables_(tables),
       cut_tables_(tables.starting_at(longest_invocation(tables))),
       dp_(cut_tables_),
       cut_(longest_invocation(tables)),
       steps_per_run_(std::size_t{tables.invocations()} * tables.pairs() *
                      tables.latencies().size()),
-      steps_left_(steps),
-      gap_(gap) {}
+      steps_left_(limits.steps),
+      gap_(limits.gap) {}
 
 void CycleSolver::run(Weights weights, DpStart start) {
   steps_left_ -= std::min(steps_left_, steps_per_run_);
@@ -107,8 +106,8 @@ void CycleSolver::offer(Search& search, const Assignment& from_cut) const {
 void CycleSolver::relax(Search& search) {
   run(search.weights, {});
   double constant = kNever, ending = kNever;
-  std::uint16_t constant_pair = 0, ending_pair = 0;
-  for (std::uint16_t pair = 0; pair < tables_.pairs(); ++pair) {
+  std::uint32_t constant_pair = 0, ending_pair = 0;
+  for (std::uint32_t pair = 0; pair < tables_.pairs(); ++pair) {
     if (dp_.constant_value(pair) < constant)
       constant = dp_.constant_value(pair), constant_pair = pair;
     if (dp_.end_value(pair) < ending) ending = dp_.end_value(pair), ending_pair = pair;
@@ -116,7 +115,7 @@ void CycleSolver::relax(Search& search) {
   search.best.bound = std::max(search.best.bound, std::min(constant, ending));
   relaxed_.clear();
   if (constant < search.best.value) {
-    relaxed_.assign(tables_.invocations(), constant_pair);
+    relaxed_.assign(tables_.invocations(), static_cast<std::uint16_t>(constant_pair));
     offer(search, relaxed_);
   }
   if (ending < constant) {
@@ -147,6 +146,7 @@ CycleOptimum CycleSolver::minimise(Weights weights, double known, Closing closin
 
 std::vector<std::pair<double, std::uint32_t>> CycleSolver::ends_by_value() const {
   std::vector<std::pair<double, std::uint32_t>> ends;
+  ends.reserve(tables_.pairs());
   for (std::uint32_t pair = 0; pair < tables_.pairs(); ++pair)
     ends.emplace_back(dp_.end_value(pair), pair);
   std::ranges::sort(ends);

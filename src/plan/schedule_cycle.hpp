@@ -35,8 +35,8 @@ enum class Closing : unsigned char {
 /// Keeps the cut where the schedules met so far hold their clocks longest.
 class CycleSolver {
  public:
-  /// `steps` bounds the work of all calls together; `gap` is a relative gap not worth closing.
-  CycleSolver(const ScheduleTables& tables, std::size_t steps, double gap);
+  /// Of the limits, `steps` holds for all calls together, and `gap`.
+  CycleSolver(const ScheduleTables& tables, const ScheduleLimits& limits);
 
   /// `known` is the value of a schedule the caller has, or infinity.
   [[nodiscard]] CycleOptimum minimise(Weights weights, double known, Closing closing);

@@ -17,7 +17,7 @@ constexpr std::size_t kManySteps = 1'000'000'000;
 void expect_exact(const ScheduleProblem& problem, Weights weights) {
   const auto tables = ScheduleTables::build(problem);
   ASSERT_TRUE(tables) << tables.error().message;
-  CycleSolver solver(*tables, kManySteps, 0.0);
+  CycleSolver solver(*tables, {.steps = kManySteps, .gap = 0.0});
   const auto optimum = solver.minimise(weights, kNever, Closing::exact);
   const double least = testing::brute_force(problem, [&](Cost cost) {
     return weights.energy * cost.energy.in_si() + weights.time * cost.time.in_si();

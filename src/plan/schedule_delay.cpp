@@ -41,10 +41,7 @@ Point corner(const Support& a, const Support& b) {
 class HullWalk {
  public:
   HullWalk(const ScheduleTables& tables, int exponent, const ScheduleLimits& limits)
-      : tables_(tables),
-        exponent_(exponent),
-        solver_(tables, limits.steps, limits.gap),
-        gap_(limits.gap) {
+      : tables_(tables), exponent_(exponent), solver_(tables, limits), gap_(limits.gap) {
     best_.value = kNever;
   }
 

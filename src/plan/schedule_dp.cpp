@@ -109,11 +109,13 @@ void ScheduleDp::begin(const ScheduleTables& tables, DpStart start) {
     arrivals_.assign(std::size_t{invocations_} + 1, kNever);
   }
   opens_at_.assign(classes_, 1);
-  if (!start_.credit) return;
-  auto held = *start_.credit;
+  if (!start.credit) return;
+  NW_ASSERT(start.pair.has_value());
+  const auto pair = *start.pair;
+  auto held = *start.credit;
   std::ranges::fill(opens_at_, kNoBoundary);
   for (std::uint32_t m = 1, k = 0; m <= invocations_ && k < classes_; ++m) {
-    held += tables.ticks()[tables.cell(m - 1, *start_.pair)];
+    held += tables.ticks()[tables.cell(m - 1, pair)];
     while (k < classes_ && held >= tables.latencies()[k]) opens_at_[k++] = m;
   }
 }

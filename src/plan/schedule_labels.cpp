@@ -11,7 +11,6 @@
 namespace negawatt::plan {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kTicksPerSecond = 1e12;
 constexpr std::uint32_t kNoLabel = std::numeric_limits<std::uint32_t>::max();
 // Energies of the same moves made in another order differ by less, relative to the iteration's.
@@ -50,6 +49,7 @@ class LabelSearch {
     answer_.is_complete = true;
     programs_[0].run(tables_, weights(0), {});
     std::vector<double> relaxed;
+    relaxed.reserve(pairs_);
     for (std::uint32_t pair = 0; pair < pairs_; ++pair)
       relaxed.push_back(programs_[0].end_value(pair) - request_.prices[0] * request_.budget);
     for (std::uint32_t pair = 0; pair < pairs_ && answer_.is_complete; ++pair)
@@ -68,9 +68,9 @@ class LabelSearch {
   /// All schedules that hold `pair` across the cut.
   void search_across(std::uint32_t pair);
   void seed(std::uint32_t pair);
-  void extend(std::uint32_t index, std::uint32_t across);
+  void extend(std::uint32_t index);
   void extend_to(std::uint32_t index, std::uint32_t from);
-  void complete(std::uint32_t index, std::uint32_t across);
+  void complete(std::uint32_t index);
   /// Of the labels waiting at a node, those that no other one makes useless.
   void keep_best(std::vector<std::uint32_t>& labels) const;
   /// Least energy, by the bound at one price, of a label that starts with arrival(boundary, pair).
@@ -83,6 +83,7 @@ class LabelSearch {
   std::uint32_t n_;
   double below_;
   std::int64_t longest_;
+  std::uint32_t across_ = 0;          // pair held across the cut by the present labels
   std::vector<ScheduleDp> programs_;  // one per price
   std::vector<std::int64_t> ticks_;   // node: picoseconds of invocations before it at its pair
   std::vector<double> energies_;      // node: the same in joules
@@ -131,6 +132,7 @@ void LabelSearch::search_across(std::uint32_t pair) {
         programs_[price].end_value(pair) - request_.prices[price] * request_.budget;
     if (!(least < below_)) return;
   }
+  across_ = pair;
   labels_.clear();
   for (auto& labels : waiting_) labels.clear();
   seed(pair);
@@ -140,7 +142,7 @@ void LabelSearch::search_across(std::uint32_t pair) {
       keep_best(labels);
       for (const auto index : labels) {
         if (!answer_.is_complete) return;
-        extend(index, pair);
+        extend(index);
       }
     }
   }
@@ -159,8 +161,8 @@ void LabelSearch::seed(std::uint32_t pair) {
   }
 }
 
-void LabelSearch::extend(std::uint32_t index, std::uint32_t across) {
-  if (labels_[index].pair != across) complete(index, across);
+void LabelSearch::extend(std::uint32_t index) {
+  if (labels_[index].pair != across_) complete(index);
   for (std::uint32_t from = 0; from < pairs_; ++from)
     if (from != labels_[index].pair) extend_to(index, from);
 }
@@ -188,20 +190,20 @@ void LabelSearch::extend_to(std::uint32_t index, std::uint32_t from) {
   }
 }
 
-void LabelSearch::complete(std::uint32_t index, std::uint32_t across) {
+void LabelSearch::complete(std::uint32_t index) {
   const auto& label = labels_[index];
-  const auto at = node(label.boundary, across);
-  const auto change = tables_.change(across, label.pair);
+  const auto at = node(label.boundary, across_);
+  const auto change = tables_.change(across_, label.pair);
   if (label.credit + ticks_[at] < tables_.latencies()[change.latency_class]) return;
   if (label.time + ticks_[at] > longest_) return;
   if (!(label.energy + change.energy + energies_[at] < below_)) return;
-  Assignment assignment(n_, static_cast<std::uint16_t>(across));
+  Assignment assignment(n_, static_cast<std::uint16_t>(across_));
   for (auto from = index; from != kNoLabel; from = labels_[from].next) {
     const auto end = labels_[from].next == kNoLabel ? n_ : labels_[labels_[from].next].boundary;
     std::fill(assignment.begin() + labels_[from].boundary, assignment.begin() + end,
               labels_[from].pair);
   }
-  // Refuses invocations before the first change that `across` was not measured at, too.
+  // Refuses invocations before the first change that `across_` was not measured at, too.
   const auto cost = tables_.assess(assignment);
   if (!cost.broken.empty() || cost.time > request_.longest || cost.energy >= below_) return;
   below_ = cost.energy;

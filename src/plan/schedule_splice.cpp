@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/schedule_splice.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>

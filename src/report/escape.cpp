@@ -120,16 +120,6 @@ std::string script_safe(std::string_view json) {
   return out;
 }
 
-std::string csv_field(std::string_view foreign) {
-  if (foreign.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(foreign);
-  std::string out = "\"";
-  for (const char c : foreign) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
-
 std::string shortened(std::string_view text, std::size_t width) {
   if (text.size() <= width) return std::string(text);
   return std::string(text.substr(0, width - 2)) + "..";

@@ -24,9 +24,6 @@ namespace negawatt::report {
 /// a comment. `json` must be ASCII (other characters as \u escapes).
 [[nodiscard]] std::string script_safe(std::string_view json);
 
-/// A CSV field: quoted when it has to be, otherwise unchanged.
-[[nodiscard]] std::string csv_field(std::string_view foreign);
-
 /// At most `width` characters; a longer text ends in "..". `text` must be ASCII.
 [[nodiscard]] std::string shortened(std::string_view text, std::size_t width);
 

@@ -63,13 +63,6 @@ TEST(Escape, ScriptSafeJsonCannotEndItsElement) {
             R"({"a":"\u003c/script\u003e\u003c!--\u0026"})");
 }
 
-TEST(Escape, CsvFieldsAreQuotedOnlyWhereTheyMustBe) {
-  EXPECT_EQ(csv_field("gemm <T>"), "gemm <T>");
-  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
-  EXPECT_EQ(csv_field("say \"x\""), "\"say \"\"x\"\"\"");
-  EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
-}
-
 TEST(Escape, ShortenedTextFitsAndSaysThatItWasCut) {
   EXPECT_EQ(shortened("abcdef", 6), "abcdef");
   EXPECT_EQ(shortened("abcdefg", 6), "abcd..");

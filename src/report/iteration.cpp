@@ -30,6 +30,7 @@ Cost cost_of_calls(const trace::KernelOption& option, std::uint32_t calls) {
 
 std::uint32_t count_dominated(const trace::Kernel& kernel) {
   std::vector<Cost> costs;
+  costs.reserve(kernel.options.size());
   for (const auto& option : kernel.options) costs.push_back({option.time, option.energy});
   std::ranges::sort(costs, [](const Cost& a, const Cost& b) {
     return std::pair(a.time, a.energy) < std::pair(b.time, b.energy);

@@ -77,7 +77,7 @@ class RunRecorder {
 /// longest one instead would hide every label that holds for less than half of each slice.
 class SliceRecorder {
  public:
-  SliceRecorder(Seconds total, std::size_t slices, std::size_t labels)
+  SliceRecorder(std::size_t slices, Seconds total, std::size_t labels)
       : total_(total), slices_(slices), unshown_(labels) {}
 
   void add(std::uint32_t label, Seconds end) {
@@ -156,7 +156,7 @@ Iteration iteration_lanes(const ClockReport& report, std::size_t most) {
     lane.all = count_runs(report, subject);
     lane.sliced = lane.all > most;
     lane.runs = lane.sliced ? record(report, subject,
-                                     SliceRecorder(iteration.time, most, lane.labels.size()))
+                                     SliceRecorder(most, iteration.time, lane.labels.size()))
                             : record(report, subject, RunRecorder());
     iteration.lanes.push_back(std::move(lane));
   }

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "core/result.hpp"
 #include "report/escape.hpp"

@@ -2,6 +2,7 @@
 #include "report/page_data.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "report/escape.hpp"

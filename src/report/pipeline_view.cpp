@@ -14,9 +14,8 @@ namespace negawatt::report {
 
 Cost cost_of(const plan::PipelineProblem& problem, const plan::InstructionChoice& instruction) {
   const auto& options = problem.profile.stages[instruction.stage].of(instruction.pass);
-  const auto found =
-      std::ranges::lower_bound(options, instruction.mhz, {}, &trace::PassOption::mhz);
-  NW_ASSERT(found != options.end() && found->mhz == instruction.mhz);
+  const auto found = std::ranges::find(options, instruction.mhz, &trace::PassOption::mhz);
+  NW_ASSERT(found != options.end());
   return {found->time, found->energy};
 }
 

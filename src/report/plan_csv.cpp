@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 
+#include "core/csv.hpp"
 #include "report/escape.hpp"
 #include "report/report.hpp"
 #include "trace/clocks.hpp"

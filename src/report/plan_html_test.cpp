@@ -179,7 +179,7 @@ TEST(Page, FillsPlacesOnceAndDoesNotSearchWhatItFilledIn) {
 }
 
 TEST(PageDeathTest, RefusesAPlaceThatNobodyFills) {
-  EXPECT_DEATH(filled("a{{z}}", {{"x", ""}}), "filling != fillings.end");
+  EXPECT_DEATH(static_cast<void>(filled("a{{z}}", {{"x", ""}})), "filling != fillings.end");
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -30,6 +29,7 @@ std::string option_args(const trace::KernelOption& option, std::uint32_t positio
 /// Kernels on their track, and watts where they change.
 void write_kernels(const ClockReport& report, TraceEvents& events) {
   std::vector<std::string> names;
+  names.reserve(report.table.kernels.size());
   for (const auto& kernel : report.table.kernels) names.push_back(json_string(kernel.name));
   std::string last_watts;
   const auto end = for_each_invocation(report, [&](const Invocation& invocation) {

@@ -157,7 +157,7 @@ INSTANTIATE_TEST_SUITE_P(Levels, RobustAtConfidence, ::testing::Values(0.5, 0.9,
 TEST_P(RobustAtConfidence, KeepsTheBudgetWhereEveryDepartureViolatesIt) {
   constexpr int kRuns = 1000;
   const World world = near_equal(kSmall, {.least = 0.005, .most = 0.005}, 1e-9);
-  const Score score = simulate({world}, {.confidence = GetParam()}, kRuns, 1000);
+  const Score score = simulate({world}, {.confidence = GetParam()}, {kRuns, 1000});
   EXPECT_LE(score.violations, allowed(GetParam(), kRuns));
   // The promise is used up, not kept by never changing anything.
   EXPECT_GE(score.violations, 0.25 * (1.0 - GetParam()));
@@ -168,7 +168,8 @@ TEST_P(RobustAtConfidence, KeepsTheBudgetWhereEveryDepartureViolatesIt) {
 TEST_P(RobustAtConfidence, KeepsTheBudgetAmongManyNearEqualOptions) {
   constexpr int kRuns = 600;
   const World world = near_equal(kSmall, {.least = 0.02, .most = 0.02, .correlation = 0.6}, 0.006);
-  const Score score = simulate({world}, {.slowdown = 0.005, .confidence = GetParam()}, kRuns, 2000);
+  const Score score =
+      simulate({world}, {.slowdown = 0.005, .confidence = GetParam()}, {kRuns, 2000});
   EXPECT_LE(score.violations, allowed(GetParam(), kRuns));
   EXPECT_GE(score.naive_violations, 0.5);
   expect_unbiased(score);
@@ -180,7 +181,7 @@ TEST_P(RobustAtConfidence, KeepsTheBudgetOfRealisticKernels) {
   std::vector<World> worlds;
   for (std::uint64_t seed = 0; seed < kWorlds; ++seed)
     worlds.push_back(realistic(kSmall, {.correlation = 0.3}, seed));
-  const Score score = simulate(worlds, {.slowdown = 0.02, .confidence = GetParam()}, kRuns, 3000);
+  const Score score = simulate(worlds, {.slowdown = 0.02, .confidence = GetParam()}, {kRuns, 3000});
   EXPECT_LE(score.violations, allowed(GetParam(), kWorlds * kRuns));
   EXPECT_GT(score.saving.mean, 0.0);
   expect_unbiased(score);
@@ -190,7 +191,7 @@ TEST(Robust, PaperSizedTablesKeepBudgetAndPromiseWherePlainPlanningFails) {
   constexpr int kRuns = 25;
   std::vector<World> worlds;
   for (std::uint64_t seed = 0; seed < 6; ++seed) worlds.push_back(realistic({}, {}, seed));
-  const Score score = simulate(worlds, {.slowdown = 0.01, .confidence = 0.9}, kRuns, 4000);
+  const Score score = simulate(worlds, {.slowdown = 0.01, .confidence = 0.9}, {kRuns, 4000});
   EXPECT_LE(score.violations, allowed(0.9, 6 * kRuns));
   EXPECT_GE(score.naive_violations, 0.5);
   expect_unbiased(score);
@@ -203,7 +204,7 @@ TEST(Robust, StatedDeviationOfThePromiseIsItsError) {
   constexpr int kRuns = 100;
   std::vector<World> worlds;
   for (std::uint64_t seed = 0; seed < 10; ++seed) worlds.push_back(realistic(kSmall, {}, seed));
-  const Score score = simulate(worlds, {.slowdown = 0.05, .confidence = 0.9}, kRuns, 5000);
+  const Score score = simulate(worlds, {.slowdown = 0.05, .confidence = 0.9}, {kRuns, 5000});
   EXPECT_NEAR(score.time_spread, 1.0, 0.1);
   EXPECT_NEAR(score.energy_spread, 1.0, 0.1);
 }
@@ -212,7 +213,7 @@ TEST(Robust, TimeAtConfidenceHoldsAndIsTighterThanABudgetThatIsNotShort) {
   constexpr int kRuns = 1000;
   const World world = realistic(kSmall, {.least = 0.01, .most = 0.01}, 11);
   const Setting setting{.slowdown = 1.5, .confidence = 0.9};
-  const Score score = simulate({world}, setting, kRuns, 6000);
+  const Score score = simulate({world}, setting, {kRuns, 6000});
   EXPECT_EQ(score.violations, 0.0);
   EXPECT_LE(score.above_bound, allowed(0.9, kRuns));
   EXPECT_GE(score.above_bound, 0.1 - 3.0 * std::sqrt(0.1 * 0.9 / kRuns));

@@ -38,7 +38,7 @@ void Itinerary::note(const Visit& visit) {
 std::size_t Itinerary::still_wanted(std::size_t kernel, std::size_t pair) const {
   const auto& seen = energies(kernel, pair);
   if (seen.size() < rule_.least_visits) return rule_.least_visits - seen.size();
-  if (seen.size() >= rule_.most_visits) return 0;
+  if (seen.size() >= rule_.most_visits || seen.size() < 2) return 0;
   return relative_half_width(summarise(seen)) > rule_.half_width ? 1 : 0;
 }
 

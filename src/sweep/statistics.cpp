@@ -26,10 +26,14 @@ double student_95(std::size_t degrees) {
                                  2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
                                  2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
   if (degrees <= kTable.size()) return kTable.at(degrees == 0 ? 0 : degrees - 1);
-  // Cornish-Fisher to second order: within 0.001 from 31 degrees on.
+  // Abramowitz and Stegun 1964, 26.7.5: within 0.0005 from 31 degrees on.
   constexpr double kNormal = 1.959964;
+  constexpr double kCube = kNormal * kNormal * kNormal;
+  constexpr double kFirst = (kCube + kNormal) / 4.0;
+  constexpr double kSecond =
+      (5.0 * kCube * kNormal * kNormal + 16.0 * kCube + 3.0 * kNormal) / 96.0;
   const auto n = static_cast<double>(degrees);
-  return kNormal + (kNormal * kNormal * kNormal + kNormal) / (4.0 * n);
+  return kNormal + kFirst / n + kSecond / (n * n);
 }
 
 double relative_half_width(const Repeats& repeats) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sweep/visits.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -29,16 +29,6 @@ constexpr std::array<std::string_view, 11> kColumns = {
     "calls",  "actual_core_mhz", "actual_memory_mhz", "clocks", "temperature_c"};
 constexpr std::array<std::string_view, 4> kObediences = {"as asked", "capped", "ignored",
                                                          "unknown"};
-
-std::string text_of(trace::Clock clock) {
-  return clock.is_automatic() ? "auto" : fmt::format("{}", clock.mhz());
-}
-
-std::string quoted(std::string_view name) {
-  std::string text = "\"";
-  for (const char c : name) text += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return text + '"';
-}
 
 Result<trace::Clock> read_clock(const CsvReader& csv, std::size_t column) {
   if (csv.field(column) == "auto") return trace::Clock::automatic();
@@ -89,10 +79,11 @@ std::string log_header(const std::string& setup) {
 }
 
 std::string log_line(const Visit& visit, const std::vector<std::string>& kernels) {
-  return fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", quoted(kernels[visit.kernel]),
-                     text_of(visit.clocks.core), text_of(visit.clocks.memory), visit.time.in_si(),
-                     visit.energy.in_si(), visit.energy_deviation.in_si(), visit.calls,
-                     visit.actual_core_mhz, visit.actual_memory_mhz, name_of(visit.obedience),
+  return fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_field(kernels[visit.kernel]),
+                     to_string(visit.clocks.core), to_string(visit.clocks.memory),
+                     visit.time.in_si(), visit.energy.in_si(), visit.energy_deviation.in_si(),
+                     visit.calls, visit.actual_core_mhz, visit.actual_memory_mhz,
+                     name_of(visit.obedience),
                      visit.temperature_c ? fmt::format("{}", *visit.temperature_c) : "");
 }
 

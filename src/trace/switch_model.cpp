@@ -9,6 +9,7 @@
 #include <cmath>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "core/csv.hpp"

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Follows a running program on its position page until it is told to stop: asks for clocks when the
+// governor says so, and keeps the ledger. What goes wrong is counted, never passed on to the
+// program. Life of a clock change: position -> decision -> request -> (lease, daemon, driver) ->
+// effect, one switching latency later.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+
+#include "core/result.hpp"
+#include "govern/execution.hpp"
+#include "govern/governor.hpp"
+#include "govern/ledger.hpp"
+#include "gpu/device.hpp"
+#include "trace/clocks.hpp"
+#include "trace/position.hpp"
+
+namespace negawatt::govern {
+
+/// How clocks are asked for: through a lease of the daemon, or a guard of our own.
+struct Actuator {
+  /// Whether clocks can be asked for yet: a lease waits for the program to use its GPU.
+  std::function<bool()> is_ready;
+  /// Returns when the driver has been asked.
+  std::function<Status(trace::ClockPair)> ask;
+};
+
+struct Followed {
+  std::uint64_t requests = 0;
+  std::uint64_t refused = 0;  ///< requests that failed; the last reason:
+  std::string last_refusal;
+  Punctuality punctuality;
+  double pace = 1.0;
+  bool was_off_plan = false;  ///< the program ran another iteration than the plan's
+  bool was_seen = false;      ///< it ever said where it is
+  Achieved achieved;
+  std::vector<RunningMean> segment_times;
+};
+
+struct FollowOptions {
+  std::uint64_t warm_up = 2;  ///< iterations that do not count
+  bool governs = true;        ///< false: only watches
+};
+
+/// Runs until `stop`, or until the program says that it has finished. Joins the device's clock. The
+/// clocks of where the program is are asked for as soon as they can be.
+[[nodiscard]] Followed follow(const Execution& plan, const trace::PositionPage& page,
+                              const gpu::Device& device, const Actuator& actuator,
+                              const FollowOptions& options, const std::stop_token& stop);
+
+}  // namespace negawatt::govern

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The log of visits as a file: what an earlier sweep of the same setup measured is read, a torn
+// last line is cut off, and every visit is on disk before the next begins.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/result.hpp"
+#include "sweep/visits.hpp"
+
+namespace negawatt::sweep {
+
+class LogFile {
+ public:
+  /// Opens or makes the log. Fails when the file is no log, or is one of another setup.
+  [[nodiscard]] static Result<LogFile> open(const std::string& path, const std::string& setup,
+                                            std::vector<std::string> kernels);
+  ~LogFile();
+  LogFile(LogFile&& other) noexcept;
+  LogFile& operator=(LogFile&&) = delete;
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
+
+  /// What was there when it was opened.
+  [[nodiscard]] const std::vector<Visit>& earlier() const { return earlier_; }
+  Status append(const Visit& visit);
+
+ private:
+  LogFile(std::string path, std::vector<std::string> kernels, int file)
+      : path_(std::move(path)), kernels_(std::move(kernels)), file_(file) {}
+  Status write(const std::string& bytes);
+
+  std::string path_;
+  std::vector<std::string> kernels_;
+  int file_;
+  std::vector<Visit> earlier_;
+};
+
+}  // namespace negawatt::sweep
