@@ -7,10 +7,10 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <string>
 
 #include "tests/shared_data.hpp"
+#include "tests/temporary_folder.hpp"
 
 namespace negawatt::testing {
 
@@ -18,28 +18,6 @@ struct Finished {
   int exit_code = -1;
   std::string out;
   std::string error;
-};
-
-/// A folder of its own for one test, removed at its end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = std::filesystem::temp_directory_path() / "negawatt-test-XXXXXX";
-    path_ = ::mkdtemp(name.data());
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-
-  [[nodiscard]] std::string path(const std::string& name) const { return path_ / name; }
-  /// Writes a file and returns its path.
-  std::string file(const std::string& name, const std::string& bytes) const {
-    std::ofstream(path(name), std::ios::binary) << bytes;
-    return path(name);
-  }
-
- private:
-  std::filesystem::path path_;
 };
 
 /// Runs `negawatt ARGUMENTS` through a shell in `folder`; quote arguments yourself.
