@@ -70,4 +70,17 @@ struct RunArguments {
   std::vector<std::string> command;
 };
 
+/// Options of `negawatt doctor`.
+struct DoctorArguments {
+  bool json = false;
+  bool quick = false;
+};
+
+/// Options of `negawatt top`.
+struct TopArguments {
+  bool once = false;
+  bool json = false;
+  double interval_s = 1.0;
+};
+
 }  // namespace negawatt::cli

@@ -15,11 +15,13 @@
 
 namespace {
 
+using negawatt::cli::DoctorArguments;
 using negawatt::cli::Format;
 using negawatt::cli::PipelineArguments;
 using negawatt::cli::PlanArguments;
 using negawatt::cli::RunArguments;
 using negawatt::cli::SweepArguments;
+using negawatt::cli::TopArguments;
 
 const std::map<std::string, Format> kFormats = {{"text", Format::text},
                                                 {"json", Format::json},
@@ -87,6 +89,18 @@ void add_pipeline_options(CLI::App& verb, PipelineArguments& a) {
   verb.add_option("--deadline", a.deadline_s, "iteration deadline in seconds")->excludes(slowdown);
   verb.add_flag("--frontier", a.frontier, "also compute the whole time-energy frontier");
   add_format(verb, a.format, a.out);
+}
+
+void add_doctor_options(CLI::App& verb, DoctorArguments& a) {
+  verb.add_flag("--quick", a.quick, "leave out what takes seconds: how often the sensors change");
+  verb.add_flag("--json", a.json, "for programs");
+}
+
+void add_top_options(CLI::App& verb, TopArguments& a) {
+  verb.add_flag("--once", a.once, "look once, and end");
+  verb.add_option("--interval", a.interval_s, "seconds between two looks (default 1)")
+      ->check(CLI::Range(0.1, 3600.0).description(""));
+  verb.add_flag("--json", a.json, "one line of JSON for each look");
 }
 
 void add_sweep_options(CLI::App& verb, SweepArguments& a) {
@@ -175,6 +189,12 @@ int run(int argc, char** argv) {
   add_pipeline_options(*pipeline_verb, pipeline);
   add_sweep_options(*sweep_verb, sweep);
   add_run_options(*run_verb, governed);
+  DoctorArguments doctor;
+  TopArguments top;
+  auto* doctor_verb = app.add_subcommand("doctor", "what works on this machine, and what does not");
+  auto* top_verb = app.add_subcommand("top", "what the GPUs do now: watts, clocks, joules, leases");
+  add_doctor_options(*doctor_verb, doctor);
+  add_top_options(*top_verb, top);
 
   try {
     app.parse(argc, argv);
@@ -195,6 +215,8 @@ int run(int argc, char** argv) {
   if (report_verb->parsed()) done = negawatt::cli::run_plan(report, command);
   if (sweep_verb->parsed()) done = negawatt::cli::run_sweep(sweep);
   if (pipeline_verb->parsed()) done = negawatt::cli::run_pipeline(pipeline, command);
+  if (doctor_verb->parsed()) done = negawatt::cli::run_doctor(doctor);
+  if (top_verb->parsed()) done = negawatt::cli::run_top(top);
   if (done) return 0;
   return failed(done.error());
 }

@@ -87,6 +87,12 @@ TEST(KernelSurface, WhatDoesNotFitIsRefusedByName) {
   EXPECT_FALSE(unnamed);
 }
 
+TEST(KernelSurface, AKernelWithoutPowerIsRefused) {
+  auto model = small_gpu();
+  model.power.static_power = model.power.clock_power = Watts(0);
+  EXPECT_FALSE(surface_of_demand(model, {.name = "ghost", .compute = Seconds(1)}));
+}
+
 TEST(KernelSurface, ADemandIsItsFormulaAtEveryNode) {
   auto model = small_gpu();
   model.clocks.voltage = {{100, 0.5}, {1000, 1.0}};

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Work that may hang (a driver call on a GPU that falls off the bus) on a thread of its own, and
+// how long one waits for it. A thread that never returns is left behind: it owns all that it uses,
+// and ends with the process.
+#pragma once
+
+#include <chrono>
+#include <future>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "core/units.hpp"
+
+namespace negawatt::inspect {
+
+/// `work` must own what it uses, or share it.
+template <class Work>
+[[nodiscard]] auto start_apart(Work work) {
+  std::packaged_task<decltype(work())()> task(std::move(work));
+  auto future = task.get_future();
+  std::thread(std::move(task)).detach();
+  return future;
+}
+
+/// Whether it is done, after waiting for it at most so long.
+template <class T>
+[[nodiscard]] bool done_within(const std::future<T>& future, Seconds patience) {
+  return future.wait_for(std::chrono::duration<double>(patience.in_si())) ==
+         std::future_status::ready;
+}
+
+/// What `work` returns, unless it takes longer.
+template <class Work>
+[[nodiscard]] auto result_within(Seconds patience, Work work) {
+  auto future = start_apart(std::move(work));
+  using Value = decltype(future.get());
+  return done_within(future, patience) ? std::optional<Value>(future.get()) : std::nullopt;
+}
+
+}  // namespace negawatt::inspect
