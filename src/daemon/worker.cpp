@@ -82,7 +82,7 @@ GpuWorker::GpuWorker(WorkerSetup setup, lease::FileDescriptor bell, lease::FileD
   thread_ = std::jthread([this] { run(); });
 }
 
-GpuWorker::~GpuWorker() = default;
+GpuWorker::~GpuWorker() { shut_down(); }
 
 void GpuWorker::ring() const {
   const std::uint64_t ring = 1;
