@@ -4,7 +4,11 @@
 find_package(fmt 9.1 REQUIRED)             # formatting; allowed in headers (fmt/core.h)
 find_package(tl-expected 1.0 REQUIRED)     # Result<T>; allowed in headers
 find_package(nlohmann_json 3.11 REQUIRED)  # JSON output; report, govern, inspect
-find_package(CLI11 2.1 REQUIRED)           # command line; cli only
+find_package(CLI11 2.1 REQUIRED)           # command line; cli and daemon main only
+find_package(tomlplusplus 3.3 REQUIRED)    # configuration and descriptions; header only
+find_package(spdlog 1.10 REQUIRED)         # the daemon's log
+find_package(prometheus-cpp REQUIRED COMPONENTS pull)  # 1.0, the daemon's metrics
+find_library(NEGAWATT_SYSTEMD systemd REQUIRED)            # readiness and watchdog of the daemon
 
 # Chart.js 3.9 (libjs-chart.js): inlined into the HTML report, so that it opens without a network.
 find_file(NEGAWATT_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js REQUIRED)

@@ -166,8 +166,8 @@ void settle(const Device& device) {
   state.next_event_ns =
       std::min({state.core.effective_ns, state.memory.effective_ns, state.completion_ns,
                 next_fault_ns(model.faults, state), state.governor_tick_ns});
-  if (!is_busy(state) && is_awake(state)) state.governor_tick_ns = next_governor_tick(model, state);
-  state.next_event_ns = std::min(state.next_event_ns, state.settled_ns);
+  if (!is_busy(state) && is_awake(state))
+    state.next_event_ns = std::min(state.next_event_ns, state.settled_ns);
 }
 
 const TimedFault* active_fault(const GpuModel& model, const GpuState& state,

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <cstddef>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,15 +47,6 @@ nvmlReturn_t handle_by_index(std::string_view function, unsigned index,
         return answer_handle(world, {.gpu = index}, device);
       },
       device);
-}
-
-std::optional<Target> target_named(const MachineModel& machine, std::string_view uuid) {
-  for (std::size_t gpu = 0; gpu < machine.gpus.size(); ++gpu) {
-    if (machine.gpus[gpu].identity.uuid == uuid) return Target{.gpu = gpu};
-    for (std::size_t i = 0; i < machine.gpus[gpu].mig.size(); ++i)
-      if (machine.gpus[gpu].mig[i].uuid == uuid) return Target{.gpu = gpu, .mig = i};
-  }
-  return std::nullopt;
 }
 
 /// "DOMAIN:BUS:DEVICE.0" or "BUS:DEVICE.0", hexadecimal of any case and length.

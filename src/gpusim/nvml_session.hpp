@@ -9,16 +9,11 @@
 #include <memory>
 #include <optional>
 
+#include "gpusim/target.hpp"
 #include "gpusim/world.hpp"
 #include "nvml/nvml.hpp"
 
 namespace negawatt::gpusim {
-
-/// A GPU, or one of its MIG instances.
-struct Target {
-  std::size_t gpu = 0;
-  std::optional<std::size_t> mig;  ///< index into GpuModel::mig
-};
 
 /// Counted: each needs its own end_session. Opens the environment's world if none is open.
 nvmlReturn_t begin_session();

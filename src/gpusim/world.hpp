@@ -95,6 +95,7 @@ class GpuAccess {
 
   /// Opens a context of the calling thread, by itself.
   [[nodiscard]] std::optional<std::uint32_t> open_context(const Context& process);
+  [[nodiscard]] bool is_open(std::uint32_t context) const;
   /// Closes it and frees its surfaces, by itself.
   void close_context(std::uint32_t context);
   /// Puts a kernel where submit() finds it, by itself. Nothing when all places are taken.
@@ -104,7 +105,6 @@ class GpuAccess {
  private:
   [[nodiscard]] GpuState& current() const;
   void remove_the_dead();
-  [[nodiscard]] bool is_open(std::uint32_t context) const;
 
   const GpuModel& model_;
   GpuRecord& record_;

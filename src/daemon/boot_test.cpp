@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/boot.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/temporary_folder.hpp"
+
+namespace negawatt::daemon {
+namespace {
+
+TEST(Boot, AnotherBootIsToldFromThisOne) {
+  const testing::TemporaryFolder folder;
+  const auto now = folder.file("now", "11111111-2222\n");
+  const auto note = folder.path("note");
+  EXPECT_FALSE(is_of_another_boot(note, now)) << "nothing is known";
+  ASSERT_TRUE(note_boot(note, now));
+  EXPECT_FALSE(is_of_another_boot(note, now));
+  folder.file("now", "33333333-4444\n");
+  EXPECT_TRUE(is_of_another_boot(note, now));
+  ASSERT_TRUE(note_boot(note, now));
+  EXPECT_FALSE(is_of_another_boot(note, now));
+}
+
+TEST(Boot, ANoteThatCannotBeWrittenIsAnError) {
+  EXPECT_FALSE(note_boot("/nonexistent/note"));
+  EXPECT_FALSE(note_boot("/dev/full/note"));
+}
+
+TEST(Boot, TheKernelTellsThisBoot) {
+  const testing::TemporaryFolder folder;
+  ASSERT_TRUE(note_boot(folder.path("note")));
+  EXPECT_FALSE(is_of_another_boot(folder.path("note")));
+  EXPECT_TRUE(is_of_another_boot(folder.path("note"), "/nonexistent"));
+}
+
+}  // namespace
+}  // namespace negawatt::daemon

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/worker.hpp"
+
+#include <fmt/core.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "daemon/log.hpp"
+
+namespace negawatt::daemon {
+namespace {
+
+constexpr std::chrono::milliseconds kPendingLook{100};  // is a process of the client on the GPU?
+constexpr std::chrono::seconds kActiveLook{1};  // does the GPU follow, is the process there?
+constexpr std::chrono::seconds kFirstPause{1};  // between attempts to restore, doubled
+constexpr std::chrono::seconds kLongestPause{60};
+
+std::int64_t now_ns() { return SteadyClock::now().time_since_epoch().count(); }
+
+void add_to_poll(int poll, int descriptor, std::uint32_t events) {
+  epoll_event event{};
+  event.events = events;
+  event.data.fd = descriptor;
+  NW_ASSERT(::epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0);
+}
+
+}  // namespace
+
+Result<EventQueue> EventQueue::create() {
+  EventQueue queue;
+  queue.bell_ = lease::FileDescriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!queue.bell_.is_open())
+    return failure(Code::internal,
+                   fmt::format("cannot create an eventfd: {}", std::strerror(errno)));
+  queue.guarded_ = std::make_unique<Guarded>();
+  return queue;
+}
+
+void EventQueue::push(WorkerEvent event) {
+  {
+    const std::scoped_lock lock(guarded_->mutex);
+    guarded_->events.push_back(std::move(event));
+  }
+  const std::uint64_t ring = 1;
+  [[maybe_unused]] const auto written = ::write(bell_.number(), &ring, sizeof ring);
+}
+
+std::vector<WorkerEvent> EventQueue::take() {
+  std::uint64_t rings = 0;
+  [[maybe_unused]] const auto read = ::read(bell_.number(), &rings, sizeof rings);
+  const std::scoped_lock lock(guarded_->mutex);
+  return std::exchange(guarded_->events, {});
+}
+
+Result<std::unique_ptr<GpuWorker>> GpuWorker::start(WorkerSetup setup) {
+  lease::FileDescriptor bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  lease::FileDescriptor poll(::epoll_create1(EPOLL_CLOEXEC));
+  if (!bell.is_open() || !poll.is_open())
+    return failure(Code::internal,
+                   fmt::format("cannot start a GPU's worker: {}", std::strerror(errno)));
+  return std::make_unique<GpuWorker>(std::move(setup), std::move(bell), std::move(poll));
+}
+
+GpuWorker::GpuWorker(WorkerSetup setup, lease::FileDescriptor bell, lease::FileDescriptor poll)
+    : gpu_(setup.gpu),
+      journal_(setup.journal),
+      events_(setup.events),
+      find_device_(std::move(setup.find_device)),
+      machine_restarted_(setup.machine_restarted),
+      bell_(std::move(bell)),
+      poll_(std::move(poll)),
+      device_(std::move(setup.device)) {
+  add_to_poll(poll_.number(), bell_.number(), EPOLLIN);
+  thread_ = std::jthread([this] { run(); });
+}
+
+GpuWorker::~GpuWorker() = default;
+
+void GpuWorker::ring() const {
+  const std::uint64_t ring = 1;
+  [[maybe_unused]] const auto written = ::write(bell_.number(), &ring, sizeof ring);
+}
+
+void GpuWorker::carry(LeaseOrder order) {
+  {
+    const std::scoped_lock lock(mutex_);
+    commands_.orders.push_back(std::move(order));
+  }
+  ring();
+}
+
+void GpuWorker::end(std::uint64_t lease, lease::EndReason reason) {
+  {
+    const std::scoped_lock lock(mutex_);
+    commands_.ends.push_back({lease, reason});
+  }
+  ring();
+}
+
+void GpuWorker::shut_down() {
+  {
+    const std::scoped_lock lock(mutex_);
+    commands_.shut_down = true;
+  }
+  ring();
+}
+
+std::optional<Sensors> GpuWorker::read_sensors(Seconds timeout) {
+  std::unique_lock lock(mutex_);
+  commands_.read_sensors = true;
+  const auto before = sensor_readings_;
+  ring();
+  const auto is_new = [&] { return sensor_readings_ != before; };
+  if (!sensors_are_new_.wait_for(lock, std::chrono::duration<double>(timeout.in_si()), is_new))
+    return std::nullopt;
+  return sensors_;
+}
+
+std::optional<Seconds> GpuWorker::calling_for() const {
+  const auto started = call_started_ns_.load();
+  if (started == 0) return std::nullopt;
+  return Seconds(static_cast<double>(now_ns() - started) * 1e-9);
+}
+
+void GpuWorker::run() {
+  call_started_ns_ = now_ns();
+  if (const auto mig = device_.mig_mode(); mig && mig->enabled) mig_enabled_ = true;
+  restore_outstanding();
+  tell({.kind = WorkerEvent::Kind::ready, .restored = clean_});
+  while (!stopping_) {
+    call_started_ns_ = 0;
+    wait();
+    call_started_ns_ = now_ns();
+    Commands commands;
+    {
+      const std::scoped_lock lock(mutex_);
+      commands = std::exchange(commands_, {});
+    }
+    handle(std::move(commands));
+    serve_active();
+    if (!sessions_.empty() && SteadyClock::now() >= next_look_) look_around();
+    if (!clean_ && active() == nullptr && SteadyClock::now() >= next_restore_) {
+      restore_outstanding();
+      if (clean_) tell({.kind = WorkerEvent::Kind::restored});
+    }
+  }
+  finish();
+}
+
+/// Waits for a command, a doorbell or the next deadline. While the clocks may not change yet, the
+/// doorbell is not listened to, so that no client can keep this thread awake.
+void GpuWorker::wait() {
+  const auto now = SteadyClock::now();
+  if (active() != nullptr && active()->next_change() > now) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(active()->next_change() - now);
+    const timespec limit{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
+    pollfd bell{bell_.number(), POLLIN, 0};
+    ::ppoll(&bell, 1, &limit, nullptr);
+  } else {
+    int timeout_ms = -1;
+    if (const auto deadline = next_deadline(); deadline != SteadyClock::time_point::max()) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - now).count();
+      timeout_ms = static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
+    }
+    std::array<epoll_event, 4> events{};
+    ::epoll_wait(poll_.number(), events.data(), static_cast<int>(events.size()), timeout_ms);
+  }
+  std::uint64_t rings = 0;
+  [[maybe_unused]] const auto read = ::read(bell_.number(), &rings, sizeof rings);
+}
+
+SteadyClock::time_point GpuWorker::next_deadline() const {
+  auto next = SteadyClock::time_point::max();
+  if (!sessions_.empty()) next = std::min(next, next_look_);
+  if (!clean_ && active() == nullptr) next = std::min(next, next_restore_);
+  return next;
+}
+
+void GpuWorker::handle(Commands commands) {
+  for (auto& order : commands.orders) {
+    sessions_.emplace_back(std::move(order),
+                           LeaseSession::Surroundings{&device_, journal_, &counters});
+    next_look_ = SteadyClock::now();
+  }
+  for (const auto& end : commands.ends) end_lease(end);
+  if (commands.read_sensors) publish_sensors();
+  stopping_ = commands.shut_down;
+}
+
+void GpuWorker::publish_sensors() {
+  find_device_again();
+  auto sensors = sensor_reader_.read(device_);
+  const std::scoped_lock lock(mutex_);
+  sensors_ = std::move(sensors);
+  ++sensor_readings_;
+  sensors_are_new_.notify_all();
+}
+
+void GpuWorker::serve_active() {
+  if (active() == nullptr || active()->next_change() > SteadyClock::now()) return;
+  if (!active()->serve()) end_lease({active()->id(), lease::EndReason::failed, "the GPU is lost"});
+}
+
+void GpuWorker::look_around() {
+  next_look_ = SteadyClock::now() + kActiveLook;
+  look_at_active();
+  look_at_pending();
+  serve_active();  // what was asked for while the lease was pending
+}
+
+void GpuWorker::look_at_active() {
+  if (active() == nullptr) return;
+  if (!active()->check_on_gpu(processes_))
+    end_lease({active()->id(), lease::EndReason::not_on_gpu});
+  else if (!active()->observe())
+    end_lease({active()->id(), lease::EndReason::failed, "the GPU is lost"});
+}
+
+void GpuWorker::look_at_pending() {
+  std::vector<End> over;
+  for (auto& session : sessions_) {
+    if (session.is_active()) continue;
+    next_look_ = std::min(next_look_, SteadyClock::now() + kPendingLook);
+    if (active() != nullptr) {
+      over.push_back({session.id(), lease::EndReason::busy});
+    } else if (!session.check_on_gpu(processes_)) {
+      over.push_back({session.id(), lease::EndReason::not_on_gpu});
+      find_device_again();
+    } else if (session.on_gpu() && clean_) {
+      if (const auto activated = session.activate())
+        activate(session);
+      else
+        over.push_back({session.id(), lease::EndReason::failed, activated.error().message});
+    }
+  }
+  for (const auto& end : over) end_lease(end);
+}
+
+void GpuWorker::activate(LeaseSession& session) {
+  active_ = &session;
+  add_to_poll(poll_.number(), session.doorbell(), EPOLLIN | EPOLLET);
+  tell({.kind = WorkerEvent::Kind::activated, .lease = session.id()});
+}
+
+void GpuWorker::end_lease(const End& end) {
+  const auto session = std::ranges::find(sessions_, end.lease, &LeaseSession::id);
+  if (session == sessions_.end()) return;  // over already
+  if (active() == &*session) {
+    // The client holds the doorbell open too: closing ours would leave it in the set.
+    ::epoll_ctl(poll_.number(), EPOLL_CTL_DEL, session->doorbell(), nullptr);
+    active_ = nullptr;
+  }
+  const auto knobs = session->is_active() ? outstanding().size() : 0;
+  auto restored = session->end(end.reason);
+  counters.restores += knobs - std::min(knobs, outstanding().size());
+  if (!restored) {
+    clean_ = false;
+    restore_pause_ = kFirstPause;
+    next_restore_ = SteadyClock::now() + restore_pause_;
+    log(Level::error, "previous state not restored",
+        {{"gpu", device_.id().text()}, {"lease", end.lease}, {"error", restored.error().message}});
+  }
+  tell({.kind = WorkerEvent::Kind::ended,
+        .lease = end.lease,
+        .reason = end.reason,
+        .restored = restored.has_value(),
+        .message = restored ? end.message : restored.error().message});
+  sessions_.erase(session);
+}
+
+std::vector<gpu::Setting> GpuWorker::outstanding() const {
+  std::vector<gpu::Setting> settings;
+  if (journal_ == nullptr) return settings;
+  for (const auto& backup : journal_->outstanding())
+    if (backup.gpu == device_.id()) settings.push_back(backup.previous);
+  return settings;
+}
+
+/// A restart of the machine took our limit back; what holds now is what the administrator wants.
+bool GpuWorker::would_raise(const gpu::Setting& previous) const {
+  const auto* power = std::get_if<gpu::PowerLimit>(&previous);
+  if (power == nullptr || !machine_restarted_) return false;
+  const auto limits = device_.power_limits();
+  return limits && limits->requested && *limits->requested < power->limit;
+}
+
+/// Tries to bring back every knob that the journal has, and sets the time of the next attempt.
+void GpuWorker::restore_outstanding() {
+  const auto noted = outstanding();
+  auto wanted = noted;
+  std::erase_if(wanted, [&](const gpu::Setting& setting) { return would_raise(setting); });
+  const auto failures = gpu::restore_settings(device_, wanted);
+  std::size_t left = failures.size();
+  for (const auto& failed : failures) {
+    ++counters.restore_failures;
+    log(Level::error, "knob not restored",
+        {{"gpu", device_.id().text()},
+         {"previous", gpu::to_string(failed.previous)},
+         {"error", failed.error.message}});
+  }
+  for (const auto& setting : noted)
+    if (std::ranges::find(failures, setting, &gpu::RestoreFailure::previous) == failures.end())
+      note_restored(setting, left);
+  clean_ = left == 0;
+  if (clean_) {
+    machine_restarted_ = false;
+    return;
+  }
+  find_device_again();
+  restore_pause_ =
+      std::clamp<SteadyClock::duration>(2 * restore_pause_, kFirstPause, kLongestPause);
+  next_restore_ = SteadyClock::now() + restore_pause_;
+}
+
+void GpuWorker::note_restored(const gpu::Setting& setting, std::size_t& left) {
+  if (const auto noted = journal_->restored(device_.id(), gpu::knob_of(setting)); !noted) {
+    ++left;
+    log(Level::error, "restored, but not noted in the journal",
+        {{"gpu", device_.id().text()}, {"error", noted.error().message}});
+    return;
+  }
+  ++counters.restores;
+  log(Level::info, "knob restored",
+      {{"gpu", device_.id().text()}, {"state", gpu::to_string(setting)}});
+}
+
+/// A reloaded driver does not know the devices of the one before.
+void GpuWorker::find_device_again() {
+  const auto clocks = device_.clocks();
+  if (clocks || clocks.error().obstacle != gpu::Obstacle::lost) return;
+  if (SteadyClock::now() < next_find_) return;
+  next_find_ = SteadyClock::now() + kFirstPause;
+  if (auto found = find_device_(device_.id())) {
+    device_ = *std::move(found);
+    log(Level::warn, "GPU found again after it was lost", {{"gpu", device_.id().text()}});
+  }
+}
+
+void GpuWorker::finish() {
+  while (!sessions_.empty()) end_lease({sessions_.front().id(), lease::EndReason::shutdown});
+  if (!clean_) restore_outstanding();
+  tell({.kind = WorkerEvent::Kind::finished, .restored = clean_});
+  call_started_ns_ = 0;
+}
+
+void GpuWorker::tell(WorkerEvent event) {
+  event.gpu = gpu_;
+  events_->push(std::move(event));
+}
+
+}  // namespace negawatt::daemon
