@@ -125,8 +125,8 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"SupportedClocksAreCounted", kNothing, "supported clocks", State::good,
              "core: 3 from 345 to 1980 MHz; memory: 2 from 2201 to 3201 MHz", ""},
         Case{"OneMemoryClockIsARangeOfItsOwn",
-             [](GpuFacts& f) { f.answers->memory_clocks = {{3201}}; }, "supported clocks",
-             State::good, "memory: 3201 MHz", ""},
+             [](GpuFacts& f) { f.answers->memory_clocks = std::vector<gpu::Megahertz>{{3201}}; },
+             "supported clocks", State::good, "memory: 3201 MHz", ""},
         Case{"AnEmptyListOfClocksIsMissing",
              [](GpuFacts& f) { f.answers->core_clocks = std::vector<gpu::Megahertz>(); },
              "supported clocks", State::missing, "lists none", "nothing can be planned"},
@@ -157,12 +157,13 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"MigIsTheWholeGpus",
              [](GpuFacts& f) {
                f.answers->mig = gpu::MigMode{true, true};
-               f.answers->instances = {gpu::MigId("MIG-1"), gpu::MigId("MIG-2")};
+               f.answers->instances = std::vector{gpu::MigId("MIG-1"), gpu::MigId("MIG-2")};
              },
              "MIG", State::limited, "on, 2 instances", "-mig 0"},
         Case{"ProcessesAreNamed",
              [](GpuFacts& f) {
-               f.answers->processes = {{.pid = 7, .memory_bytes = {}}};
+               f.answers->processes =
+                   std::vector<gpu::ComputeProcess>{{.pid = 7, .memory_bytes = {}}};
                f.process_names = {"python3"};
              },
              "processes", State::good, "1 on it: python3", ""},

@@ -119,22 +119,23 @@ std::string sum_words(const std::vector<GpuLine>& gpus, Of of, Words words) {
 }
 
 std::string daemon_words(const Snapshot& snapshot) {
-  if (!snapshot.daemon.reachable) return "not reachable";
-  if (snapshot.daemon.observe_only) return "observes";
+  if (!snapshot.daemon.reachable) return "no negawattd";
+  if (snapshot.daemon.observe_only) return "negawattd observes";
   std::size_t leases = 0;
   for (const auto& gpu : snapshot.gpus) leases += gpu.lease ? 1 : 0;
-  return fmt::format("{} lease{}", leases, leases == 1 ? "" : "s");
+  return fmt::format("negawattd: {} lease{}", leases, leases == 1 ? "" : "s");
 }
 
+/// What matters most stands first: the end may be cut off.
 std::string title(const Snapshot& snapshot) {
-  return fmt::format("{}driver {}  {}, {} in {}  negawattd: {}",
-                     snapshot.simulated ? "SIMULATED  " : "", snapshot.driver_version,
-                     sum_words<Watts>(
-                         snapshot.gpus, [](const GpuLine& gpu) { return gpu.power.watts; },
-                         [](Watts power) { return fmt::format("{:.1f} W", power.in_si()); }),
-                     sum_words<Joules>(
-                         snapshot.gpus, [](const GpuLine& gpu) { return gpu.energy; }, joules),
-                     duration(snapshot.since_start), daemon_words(snapshot));
+  const auto watts = sum_words<Watts>(
+      snapshot.gpus, [](const GpuLine& gpu) { return gpu.power.watts; },
+      [](Watts power) { return fmt::format("{:.1f} W", power.in_si()); });
+  const auto energy =
+      sum_words<Joules>(snapshot.gpus, [](const GpuLine& gpu) { return gpu.energy; }, joules);
+  return fmt::format("{}{}  {} in {}  {}  driver {}", snapshot.simulated ? "SIMULATED  " : "",
+                     watts, energy, duration(snapshot.since_start), daemon_words(snapshot),
+                     snapshot.driver_version);
 }
 
 }  // namespace

@@ -3,18 +3,23 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gpu/tiny_driver_for_test.hpp"
 #include "inspect/top.hpp"
-#include "nvml/nvml.hpp"
 #include "tests/temporary_folder.hpp"
+#include "tests/tiny_driver.hpp"
 
 namespace negawatt::inspect {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-class WatchOfOneGpu : public testing::Test {
+// NVML's return codes and fields, as its reference lists them.
+constexpr int kNotSupported = 3;
+constexpr int kGpuIsLost = 15;
+constexpr unsigned kPowerAverage = 185;
+constexpr unsigned kPowerInstant = 186;
+
+class WatchOfOneGpu : public ::testing::Test {
  protected:
   WatchOfOneGpu() { tiny_.state().gpus.resize(1); }
   [[nodiscard]] Result<Watch> open() const {
@@ -25,7 +30,7 @@ class WatchOfOneGpu : public testing::Test {
     tiny_.state().now_ns += static_cast<std::int64_t>(seconds * 1e9);
   }
 
-  gpu::TinyLibrary tiny_;
+  testing::TinyLibrary tiny_;
   testing::TemporaryFolder folder_;
 };
 
@@ -33,7 +38,7 @@ TEST_F(WatchOfOneGpu, ShowsWhatTheDriverSays) {
   auto watch = open();
   ASSERT_TRUE(watch) << watch.error().message;
   const auto gpu = watch->look().gpus.at(0);
-  EXPECT_EQ(gpu.uuid, tiny_.gpu().uuid);
+  EXPECT_EQ(gpu.uuid, tiny_.card().uuid);
   EXPECT_EQ(gpu.power.watts, Watts(300));
   EXPECT_EQ(gpu.power.source, PowerSource::instant);
   EXPECT_EQ(gpu.clocks->core.count, 1980);
@@ -54,9 +59,9 @@ TEST_F(WatchOfOneGpu, CountsJoulesByTheDevicesClock) {
 }
 
 TEST_F(WatchOfOneGpu, PowerComesFromTheCounterWhenNoSensorAnswers) {
-  tiny_.state().field_always[NVML_FI_DEV_POWER_INSTANT] = NVML_ERROR_NOT_SUPPORTED;
-  tiny_.state().field_always[NVML_FI_DEV_POWER_AVERAGE] = NVML_ERROR_NOT_SUPPORTED;
-  tiny_.state().always["nvmlDeviceGetPowerUsage"] = NVML_ERROR_NOT_SUPPORTED;
+  tiny_.state().field_always[kPowerInstant] = kNotSupported;
+  tiny_.state().field_always[kPowerAverage] = kNotSupported;
+  tiny_.state().always["nvmlDeviceGetPowerUsage"] = kNotSupported;
   auto watch = open();
   ASSERT_TRUE(watch);
   EXPECT_EQ(watch->look().gpus.at(0).power.watts, std::nullopt);
@@ -70,7 +75,7 @@ TEST_F(WatchOfOneGpu, AGpuThatIsLostLaterKeepsItsLine) {
   auto watch = open();
   ASSERT_TRUE(watch);
   std::ignore = watch->look();
-  tiny_.state().always["nvmlDeviceGetClockInfo"] = NVML_ERROR_GPU_IS_LOST;
+  tiny_.state().always["nvmlDeviceGetClockInfo"] = kGpuIsLost;
   const auto gpu = watch->look().gpus.at(0);
   EXPECT_EQ(gpu.power.watts, std::nullopt);
   EXPECT_EQ(gpu.clocks, std::nullopt);
