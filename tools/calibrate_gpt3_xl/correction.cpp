@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <initializer_list>
+#include <utility>
+#include <vector>
 
 #include "calibrate_gpt3_xl/fact_rows.hpp"
 #include "calibrate_gpt3_xl/least_squares.hpp"
@@ -15,6 +17,8 @@ namespace {
 constexpr double kMostWatts = 350.0;
 /// What a published inversion, or the digitising, may add to a rule of physics.
 constexpr double kSlack = 0.001;
+/// A step that leaves more than this of the squared errors ends a phase.
+constexpr double kWorthwhile = 1.0 - 1e-4;
 
 enum Quantity : std::uint32_t { kTime, kPower };
 
@@ -23,8 +27,8 @@ class Correction {
   Correction(const Facts& facts, const Surface& model)
       : facts_(facts), model_(model), surface_(model), shared_(2 * 2 * kPairs) {}
 
-  /// Chooses the pairs that are to reach the extremes, for the steps that follow.
-  void choose_anchors() { prices_ = price_levels(facts_, surface_); }
+  /// Chooses the best pairs at every price, for the steps that follow.
+  void choose_best_pairs() { prices_ = price_levels(facts_, surface_); }
 
   /// One Gauss-Newton step, shortened until it helps; false when none does.
   bool improve(const Tolerances& tolerances, int iterations) {
@@ -38,7 +42,7 @@ class Correction {
         surface_.logs[i] = before.logs[i] + length * step[i];
       for (std::size_t i = 0; i < shared_.size(); ++i)
         shared_[i] = shared_before[i] + length * step[first_shared() + i];
-      if (rows_at_present(tolerances).squares() < rows.squares()) return true;
+      if (rows_at_present(tolerances).squares() < kWorthwhile * rows.squares()) return true;
     }
     surface_ = before;
     shared_ = shared_before;
@@ -175,14 +179,14 @@ Surface corrected(const Facts& facts, const Surface& model) {
   const Tolerances tolerances = {.chosen = 5e-4,
                                  .extreme = 0.005,
                                  .beyond = 0.003,
-                                 .near_pass = {.width = 2e-4, .inside = 5e-4, .outside = 1e-4},
+                                 .near_pass = {.width = 1e-4, .inside = 2e-4, .outside = 7e-5},
                                  .far_pass = {.width = 0.006, .inside = 0.002, .outside = 1.5e-4},
                                  .curve = {.width = 0.0, .inside = 0.002, .outside = 0.002},
-                                 .level = 0.0015,
+                                 .level = 0.002,
                                  .plan = 0.0005};
   Correction correction(facts, model);
   for (int phase = 0; phase < 5; ++phase) {
-    correction.choose_anchors();
+    correction.choose_best_pairs();
     for (int round = 0; round < 15; ++round)
       if (!correction.improve(tolerances, 300)) break;
   }

@@ -257,21 +257,20 @@ class Fit {
 }  // namespace
 
 Surface fitted_model(const Facts& facts) {
-  const Tolerances tolerances = {.chosen = 0.005,
-                                 .extreme = 0.03,
-                                 .beyond = 0.03,
-                                 .near_pass = {.width = 0.0, .inside = 0.005, .outside = 0.005},
-                                 .far_pass = {.width = 0.0, .inside = 0.01, .outside = 0.02},
-                                 .curve = {.width = 0.0, .inside = 0.01, .outside = 0.02},
-                                 .level = 0.01,
-                                 .plan = 0.005};
+  Tolerances tolerances;
+  tolerances.chosen = 0.005;
+  tolerances.extreme = tolerances.beyond = 0.03;
+  tolerances.near_pass = {.width = 0.0, .inside = 0.005, .outside = 0.005};
+  tolerances.far_pass = {.width = 0.0, .inside = 0.01, .outside = 0.02};
   Fit fit(facts);
   for (int round = 0; round < 60 && fit.improve(tolerances); ++round) {
   }
   Surface surface = fit.surface();
   // The last bits differ between maths libraries; they shall not decide what follows.
   constexpr double kGrain = 1e-3;
-  for (double& log : surface.logs) log = kGrain * std::round(log / kGrain);
+  for (std::size_t i = 0; i < surface.logs.size(); ++i)
+    if (i / 2 % kPairs != kAutomatic)
+      surface.logs[i] = kGrain * std::round(surface.logs[i] / kGrain);
   return surface;
 }
 

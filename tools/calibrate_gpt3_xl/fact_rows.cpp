@@ -20,7 +20,7 @@ double value_of(Point cost, Weights weights) {
 }
 
 /// Other pairs stay this much above the best one, so that rounding does not decide.
-constexpr double kMargin = 1.0005;
+constexpr double kMargin = 1.001;
 
 struct SumWish {
   Weights weights;
@@ -66,12 +66,7 @@ class FactRows {
   void passes(Band near, Band far) {
     for (std::size_t pass = 0; pass < facts_.pass_ratio.size(); ++pass) {
       const auto in_pass = [&](std::size_t k) { return facts_.kernels[k].pass == pass; };
-      Point automatic;
-      for (const KernelFacts& kernel : facts_.kernels) {
-        if (kernel.pass != pass) continue;
-        automatic.time += kernel.calls * kernel.automatic.time;
-        automatic.energy += kernel.calls * kernel.automatic.energy;
-      }
+      const Point automatic = automatic_pass(facts_, pass);
       for (std::size_t pair = 0; pair < kPairs; ++pair) {
         const Point ratio = facts_.pass_ratio[pass][pair];
         const auto this_pair = [&](std::size_t) { return pair; };

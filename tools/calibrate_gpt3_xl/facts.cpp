@@ -110,6 +110,21 @@ trace::ClockPair clocks_of(std::size_t pair) {
   return {clock(kCores[core_of(pair)]), clock(kMemories[memory_of(pair)])};
 }
 
+Point automatic_iteration(const Facts& facts) {
+  const Point forward = automatic_pass(facts, 0), backward = automatic_pass(facts, 1);
+  return {forward.time + backward.time, forward.energy + backward.energy};
+}
+
+Point automatic_pass(const Facts& facts, std::size_t pass) {
+  Point total;
+  for (const KernelFacts& kernel : facts.kernels) {
+    if (kernel.pass != pass) continue;
+    total.time += kernel.calls * kernel.automatic.time;
+    total.energy += kernel.calls * kernel.automatic.energy;
+  }
+  return total;
+}
+
 Result<Facts> read_facts(const FactFiles& files) {
   Facts facts;
   NW_TRY(facts.kernels, read_kernels(files.kernels));

@@ -62,6 +62,10 @@ struct FactFiles {
   std::string_view kernels, passes, extremes, relaxed;
 };
 
+/// Cost of one iteration, or of one pass of it, at automatic clocks.
+[[nodiscard]] Point automatic_iteration(const Facts& facts);
+[[nodiscard]] Point automatic_pass(const Facts& facts, std::size_t pass);
+
 [[nodiscard]] Result<Facts> read_facts(const FactFiles& files);
 
 }  // namespace negawatt::calibrate

@@ -19,9 +19,6 @@ namespace negawatt::calibrate {
   return cost.energy + price * cost.time;
 }
 
-/// Cost of one iteration at automatic clocks.
-[[nodiscard]] Point automatic_total(const Facts& facts);
-
 /// The published plan's price without slowdown: the slope of the relaxed curve there, in watts.
 [[nodiscard]] double plan_price(const Facts& facts);
 

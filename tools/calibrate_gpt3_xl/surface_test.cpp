@@ -102,8 +102,8 @@ TEST_F(CommittedSurface, ReachesTheExtremesButWhereThePassesContradictThem) {
     std::sort(errors->begin(), errors->end());
   EXPECT_LT(fastest.back(), 2.5);
   EXPECT_LT(slowest.back(), 3.0);
-  EXPECT_LT(thriftiest.back(), 4.5);
-  EXPECT_LT(hungriest.back(), 2.0);
+  EXPECT_LT(thriftiest.back(), 3.0);
+  EXPECT_LT(hungriest.back(), 1.5);
   for (const std::vector<double>* errors : {&fastest, &slowest, &thriftiest, &hungriest})
     EXPECT_LT((*errors)[errors->size() / 2], 1.0);
 }
@@ -116,6 +116,8 @@ TEST_F(CommittedSurface, GivesThePublishedPlanWithoutSlowdown) {
   for (const plan::KernelChoice& choice : plan.choices)
     if (choice.clocks == clocks_of(facts_.kernels[choice.kernel].chosen_pair)) ++same;
   EXPECT_GE(same, 40U);
+  ASSERT_TRUE(plan.best_static.has_value());
+  EXPECT_EQ(plan.best_static->clocks, clocks_of(kAutomatic)) << "9501, auto is a hair slower";
 }
 
 TEST_F(CommittedSurface, HasThePublishedStaticPair) {
@@ -126,8 +128,8 @@ TEST_F(CommittedSurface, HasThePublishedStaticPair) {
   EXPECT_NEAR(change_pct(plan.baseline.energy, plan.best_static->total.energy), -9.62, 0.1);
 }
 
-// Published passes at one pair beat the published relaxed curve from 20 % on (memory 5001, core
-// 1470: 29.3 % slower, -36.2 %; the curve says -34.2 %), so it cannot be followed there.
+// Beyond 10 % the surface saves more than was published. At 29 % it must: there the published
+// passes at memory 5001, core 1470 save 36.2 %, and the published curve only 34.2 %.
 TEST_F(CommittedSurface, FollowsTheRelaxedCurve) {
   struct Tolerated {
     double slowdown, energy_pct, within;
