@@ -70,4 +70,11 @@ struct RunArguments {
   std::vector<std::string> command;
 };
 
+/// Options of `negawatt compare`.
+struct CompareArguments {
+  std::vector<std::string> runs;
+  Format format = Format::text;
+  std::string out;
+};
+
 }  // namespace negawatt::cli

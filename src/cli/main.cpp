@@ -15,6 +15,7 @@
 
 namespace {
 
+using negawatt::cli::CompareArguments;
 using negawatt::cli::Format;
 using negawatt::cli::PipelineArguments;
 using negawatt::cli::PlanArguments;
@@ -121,6 +122,14 @@ void add_run_options(CLI::App& verb, RunArguments& a) {
   verb.prefix_command();
 }
 
+void add_compare_options(CLI::App& verb, CompareArguments& a) {
+  verb.add_option("RUN", a.runs,
+                  "reports of negawatt run --out, in the order to show them; one made with --watch "
+                  "is the measured baseline")
+      ->required();
+  add_format(verb, a.format, a.out);
+}
+
 /// The words behind the options of a verb that runs a command.
 std::vector<std::string> command_of(const CLI::App& verb) {
   auto words = verb.remaining();
@@ -165,16 +174,19 @@ int run(int argc, char** argv) {
   PipelineArguments pipeline;
   SweepArguments sweep;
   RunArguments governed;
+  CompareArguments compared;
   auto* plan_verb = app.add_subcommand("plan", "choose clocks for the kernels of one iteration");
   auto* report_verb = app.add_subcommand("report", "the same plan, explained in one HTML page");
   auto* pipeline_verb = app.add_subcommand("pipeline", "choose clocks in a pipeline iteration");
   auto* sweep_verb = app.add_subcommand("sweep", "measure a kernel table at many clocks");
   auto* run_verb = app.add_subcommand("run", "run a command under a clock plan");
+  auto* compare_verb = app.add_subcommand("compare", "promised against achieved of several runs");
   add_plan_options(*plan_verb, plan);
   add_plan_options(*report_verb, report);
   add_pipeline_options(*pipeline_verb, pipeline);
   add_sweep_options(*sweep_verb, sweep);
   add_run_options(*run_verb, governed);
+  add_compare_options(*compare_verb, compared);
 
   try {
     app.parse(argc, argv);
@@ -195,6 +207,7 @@ int run(int argc, char** argv) {
   if (report_verb->parsed()) done = negawatt::cli::run_plan(report, command);
   if (sweep_verb->parsed()) done = negawatt::cli::run_sweep(sweep);
   if (pipeline_verb->parsed()) done = negawatt::cli::run_pipeline(pipeline, command);
+  if (compare_verb->parsed()) done = negawatt::cli::run_compare(compared, command);
   if (done) return 0;
   return failed(done.error());
 }
