@@ -9,7 +9,8 @@
 #include <array>
 #include <functional>
 #include <optional>
-#include <string>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "core/result.hpp"
@@ -82,10 +83,14 @@ class ClockGuard {
   [[nodiscard]] const Device& device() const { return device_; }
 
  private:
-  [[nodiscard]] Status arm(const Setting& wanted);
+  /// Journals the knob's previous state, once. True when it was not armed before.
+  [[nodiscard]] Result<bool> arm(Knob knob);
+  void disarm(Knob knob);
   [[nodiscard]] Result<Setting> previous_of(Knob knob) const;
-  void roll_back(const Request& before);
-  [[nodiscard]] std::vector<Setting> armed_settings() const;
+  [[nodiscard]] Setting state_of(Knob knob) const;
+  void roll_back(std::span<const Knob> touched, std::span<const Knob> fresh);
+  [[nodiscard]] bool power_was_lowered_by_another() const;
+  void tell(const std::vector<RestoreFailure>& failures) const;
 
   Device device_;
   Journal* journal_;
@@ -93,6 +98,10 @@ class ClockGuard {
   Request asked_;
   std::array<std::optional<Setting>, kKnobs.size()> previous_;  ///< by knob; set: armed
 };
+
+/// Whether a clock is where it was asked to be, to within one step of 15 MHz.
+[[nodiscard]] Enforcement enforcement_of(const std::optional<ClockRange>& asked, Megahertz now,
+                                         const std::optional<EventReasons>& reasons);
 
 /// Puts every knob back, each by itself, and returns those that would not go.
 [[nodiscard]] std::vector<RestoreFailure> restore_settings(const Device& device,

@@ -34,6 +34,7 @@ class TimePoint {
   friend constexpr TimePoint operator+(TimePoint a, Seconds b) {
     return at_nanoseconds(a.nanoseconds_ + static_cast<std::int64_t>(b.in_si() * 1e9));
   }
+  friend constexpr TimePoint operator-(TimePoint a, Seconds b) { return a + -b; }
 
  private:
   std::int64_t nanoseconds_ = 0;

@@ -14,16 +14,10 @@
 
 #include "core/result.hpp"
 #include "gpu/identity.hpp"
+#include "gpu/journal_records.hpp"
 #include "gpu/settings.hpp"
 
 namespace negawatt::gpu {
-
-/// A knob that was changed and has not been restored.
-struct Backup {
-  GpuId gpu;
-  Setting previous;
-  auto operator<=>(const Backup&) const = default;
-};
 
 class Journal {
  public:

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "gpu/units.hpp"
 
@@ -71,5 +72,13 @@ struct Request {
   std::optional<PowerLimit> power;
   auto operator<=>(const Request&) const = default;
 };
+
+/// The knobs that the request names, in the order core, memory, power.
+[[nodiscard]] std::vector<Setting> settings_of(const Request& request);
+/// Names the knob in the request.
+void put(const Setting& setting, Request& request);
+/// The request no longer names the knob.
+void drop(Knob knob, Request& request);
+[[nodiscard]] std::optional<Setting> setting_in(const Request& request, Knob knob);
 
 }  // namespace negawatt::gpu

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "gpu/clock_guard.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "nvml/nvml.hpp"
+#include "tests/tiny_driver.hpp"
+
+namespace negawatt::gpu {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using testing::TinyLibrary;
+namespace fs = std::filesystem;
+
+const CoreLock kCore{ClockRange::exactly({1410})};
+const MemoryLock kMemory{ClockRange::exactly({2201})};
+const PowerLimit kPower{{500'000}};
+const Request kAll{.core = kCore, .memory = kMemory, .power = kPower};
+
+class ClockGuardTest : public ::testing::Test {
+ protected:
+  ClockGuardTest() {
+    std::string name = fs::temp_directory_path() / "negawatt-guard-XXXXXX";
+    folder_ = ::mkdtemp(name.data());
+    journal_ = std::make_unique<Journal>(Journal::open(folder_ / "journal").value());
+  }
+  ~ClockGuardTest() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] ClockGuard guard(GuardOptions options = {}) {
+    const Device device = library_.device();
+    options.limits.device = read_limits(device);
+    options.on_failure = [this](const RestoreFailure& failure) { failures_.push_back(failure); };
+    return {device, *journal_, std::move(options)};
+  }
+  /// Nothing is set, nothing is outstanding.
+  void expect_untouched() {
+    EXPECT_FALSE(library_.card().core_lock);
+    EXPECT_FALSE(library_.card().memory_lock);
+    EXPECT_EQ(library_.card().limit_mw, 700'000U);
+    EXPECT_THAT(journal_->outstanding(), IsEmpty());
+  }
+  [[nodiscard]] std::vector<std::string>& writes() const { return library_.state().writes; }
+  void always(const char* function, nvmlReturn_t code) const {
+    library_.state().always[function] = code;
+  }
+
+  TinyLibrary library_;
+  fs::path folder_;
+  std::unique_ptr<Journal> journal_;
+  std::vector<RestoreFailure> failures_;
+};
+
+TEST_F(ClockGuardTest, TouchesNothingUntilAsked) {
+  {
+    const ClockGuard untouched = guard();
+  }
+  EXPECT_THAT(writes(), IsEmpty());
+}
+
+TEST_F(ClockGuardTest, SetsAndPutsBackEveryKnob) {
+  {
+    ClockGuard guarded = guard();
+    ASSERT_EQ(guarded.apply(kAll).value(), kAll);
+    EXPECT_EQ(library_.card().core_lock, std::pair(1410U, 1410U));
+    EXPECT_EQ(library_.card().memory_lock, std::pair(2201U, 2201U));
+    EXPECT_EQ(library_.card().limit_mw, 500'000U);
+    EXPECT_EQ(journal_->outstanding().size(), 3U);
+    ASSERT_TRUE(guarded.restore());
+    EXPECT_FALSE(guarded.armed());
+    expect_untouched();
+  }
+  EXPECT_EQ(writes().size(), 6U);  // the destructor had nothing left to do
+}
+
+TEST_F(ClockGuardTest, RestoresWhenItGoesOutOfScope) {
+  {
+    ClockGuard first = guard();
+    ASSERT_TRUE(first.apply(kAll));
+    const ClockGuard moved = std::move(first);
+  }
+  expect_untouched();
+  EXPECT_EQ(writes().size(), 6U);
+}
+
+TEST_F(ClockGuardTest, JournalsThePreviousStateBeforeTheFirstCall) {
+  ClockGuard guarded = guard({.policy_core = CoreLock{ClockRange::at_most({1965})}});
+  library_.card().limit_mw = 650'000;
+  ASSERT_TRUE(guarded.apply(kAll));
+  EXPECT_THAT(journal_->outstanding(),
+              ElementsAre(Backup{guarded.device().id(), CoreLock{ClockRange::at_most({1965})}},
+                          Backup{guarded.device().id(), MemoryLock{}},
+                          Backup{guarded.device().id(), PowerLimit{{650'000}}}));
+  ASSERT_TRUE(guarded.restore());
+  EXPECT_EQ(library_.card().core_lock, std::pair(0U, 1965U));
+  EXPECT_EQ(library_.card().limit_mw, 650'000U);
+}
+
+TEST_F(ClockGuardTest, LeavesNothingBehindWhenTheMemoryLockIsRefusedAfterTheCoreLock) {
+  always("nvmlDeviceSetMemoryLockedClocks", NVML_ERROR_NOT_SUPPORTED);
+  ClockGuard guarded = guard();
+  const auto applied = guarded.apply({.core = kCore, .memory = kMemory});
+  ASSERT_FALSE(applied);
+  EXPECT_EQ(applied.error().code, Code::unavailable);
+  EXPECT_FALSE(guarded.armed());
+  expect_untouched();
+  EXPECT_THAT(writes(), ElementsAre("GPU-aaaa core 1410 1410", "GPU-aaaa memory 2201 2201",
+                                    "GPU-aaaa core reset"));
+  EXPECT_THAT(failures_, IsEmpty());
+}
+
+TEST_F(ClockGuardTest, GoesBackToTheStateBeforeWhenALaterRequestFails) {
+  ClockGuard guarded = guard();
+  ASSERT_TRUE(guarded.apply({.core = kCore}));
+  always("nvmlDeviceSetMemoryLockedClocks", NVML_ERROR_NO_PERMISSION);
+  EXPECT_FALSE(guarded.apply({.core = CoreLock{ClockRange::exactly({1980})}, .memory = kMemory}));
+  EXPECT_EQ(library_.card().core_lock, std::pair(1410U, 1410U));
+  EXPECT_EQ(guarded.asked(), (Request{.core = kCore}));
+  ASSERT_TRUE(guarded.restore());
+  expect_untouched();
+}
+
+TEST_F(ClockGuardTest, PutsBackAKnobWhoseCallBrokeHalfway) {
+  library_.state().next["nvmlDeviceSetMemoryLockedClocks"] = {NVML_ERROR_UNKNOWN};
+  library_.card().memory_lock = {1U, 1U};  // as if it had taken effect all the same
+  ClockGuard guarded = guard();
+  EXPECT_FALSE(guarded.apply({.memory = kMemory}));
+  expect_untouched();
+}
+
+TEST_F(ClockGuardTest, TouchesNothingWhenTheJournalCannotBeWritten) {
+  // A GPU without a proper id is the nearest that a test can come without filling a disk.
+  library_.card().uuid = "GPU with blanks";
+  ClockGuard guarded = guard();
+  EXPECT_FALSE(guarded.apply(kAll));
+  EXPECT_THAT(writes(), IsEmpty());
+  EXPECT_FALSE(guarded.armed());
+}
+
+TEST_F(ClockGuardTest, TouchesNoPowerLimitThatItCouldNotRestore) {
+  always("nvmlDeviceGetPowerManagementLimit", NVML_ERROR_NOT_SUPPORTED);
+  ClockGuard guarded = guard();
+  EXPECT_FALSE(guarded.apply({.core = kCore, .power = kPower}));
+  EXPECT_THAT(writes(), IsEmpty());
+  EXPECT_THAT(journal_->outstanding(), IsEmpty());
+}
+
+TEST_F(ClockGuardTest, RestoresTheOthersWhenOneKnobFails) {
+  ClockGuard guarded = guard();
+  ASSERT_TRUE(guarded.apply(kAll));
+  always("nvmlDeviceResetGpuLockedClocks", NVML_ERROR_UNKNOWN);
+  EXPECT_FALSE(guarded.restore());
+  EXPECT_TRUE(library_.card().core_lock);
+  EXPECT_FALSE(library_.card().memory_lock);
+  EXPECT_EQ(library_.card().limit_mw, 700'000U);
+  EXPECT_TRUE(guarded.armed());
+  EXPECT_THAT(journal_->outstanding(), ElementsAre(Backup{guarded.device().id(), CoreLock{}}));
+  ASSERT_EQ(failures_.size(), 1U);
+  EXPECT_EQ(failures_[0].previous, Setting(CoreLock{}));
+
+  library_.state().always.clear();
+  EXPECT_TRUE(guarded.restore());
+  expect_untouched();
+}
+
+TEST_F(ClockGuardTest, TriesToRestoreAgainBeforeItFails) {
+  ClockGuard guarded = guard();
+  ASSERT_TRUE(guarded.apply(kAll));
+  library_.state().next["nvmlDeviceResetMemoryLockedClocks"] = {NVML_ERROR_UNKNOWN,
+                                                                NVML_ERROR_TIMEOUT};
+  EXPECT_TRUE(guarded.restore());
+  expect_untouched();
+  EXPECT_THAT(failures_, IsEmpty());
+}
+
+TEST_F(ClockGuardTest, RestoresInTheOtherOrderWhereOneOrderFails) {
+  ClockGuard guarded = guard();
+  ASSERT_TRUE(guarded.apply({.core = kCore, .memory = kMemory}));
+  // The core resets only after the memory, and the memory not before the core was tried again.
+  library_.state().next["nvmlDeviceResetGpuLockedClocks"] = {NVML_ERROR_INVALID_STATE};
+  library_.state().next["nvmlDeviceResetMemoryLockedClocks"] = {NVML_ERROR_INVALID_STATE};
+  writes().clear();
+  EXPECT_TRUE(guarded.restore());
+  EXPECT_THAT(writes(), ElementsAre("GPU-aaaa core reset", "GPU-aaaa memory reset",
+                                    "GPU-aaaa memory reset", "GPU-aaaa core reset"));
+}
+
+TEST_F(ClockGuardTest, IsLoudWhenItsDestructorCannotRestore) {
+  {
+    ClockGuard guarded = guard();
+    ASSERT_TRUE(guarded.apply({.core = kCore}));
+    always("nvmlDeviceResetGpuLockedClocks", NVML_ERROR_GPU_IS_LOST);
+  }
+  ASSERT_EQ(failures_.size(), 1U);
+  EXPECT_EQ(failures_[0].error.obstacle, Obstacle::lost);
+  EXPECT_EQ(journal_->outstanding().size(), 1U);
+}
+
+TEST_F(ClockGuardTest, DoesNotBelieveAPowerLimitThatDoesNotReadBack) {
+  ClockGuard guarded = guard();
+  ASSERT_TRUE(guarded.apply({.power = kPower}));
+  library_.state().ignore_power_limit = true;
+  EXPECT_FALSE(guarded.restore());
+  ASSERT_EQ(failures_.size(), 1U);
+  EXPECT_NE(failures_[0].error.message.find("accepted 700 W, but it is 500 W"), std::string::npos);
+}
+
+TEST_F(ClockGuardTest, LeavesALowerLimitThatAnAdministratorSetMeanwhile) {
+  ClockGuard guarded = guard();
+  ASSERT_TRUE(guarded.apply({.power = kPower}));
+  library_.card().limit_mw = 400'000;
+  EXPECT_TRUE(guarded.restore());
+  EXPECT_EQ(library_.card().limit_mw, 400'000U);
+  EXPECT_THAT(journal_->outstanding(), IsEmpty());
+}
+
+TEST_F(ClockGuardTest, ClampsToTheLimits) {
+  ClockGuard guarded = guard({.limits = {.admin = {.core = ClockRange::at_most({1965})}}});
+  const auto applied = guarded.apply({.core = CoreLock{ClockRange::exactly({5000})}});
+  EXPECT_EQ(applied.value().core->range, ClockRange::exactly({1965}));
+  EXPECT_EQ(library_.card().core_lock, std::pair(1965U, 1965U));
+}
+
+TEST_F(ClockGuardTest, ChangesClocksWithoutTheDiskOnceArmed) {
+  ClockGuard guarded = guard();
+  ASSERT_TRUE(guarded.apply({.core = kCore}));
+  const auto written = fs::last_write_time(folder_ / "journal");
+  const auto size = fs::file_size(folder_ / "journal");
+  ASSERT_TRUE(guarded.apply({.core = CoreLock{ClockRange::exactly({1980})}}));
+  EXPECT_EQ(fs::last_write_time(folder_ / "journal"), written);
+  EXPECT_EQ(fs::file_size(folder_ / "journal"), size);
+}
+
+TEST_F(ClockGuardTest, TellsAskedFromObserved) {
+  ClockGuard guarded = guard();
+  ASSERT_TRUE(guarded.apply(kAll));
+  library_.card().core_mhz = 1740;
+  library_.card().memory_mhz = 2201;
+  library_.card().limit_mw = 700'000;  // the stock value came back
+  const auto seen = guarded.observe();
+  ASSERT_TRUE(seen);
+  EXPECT_EQ(seen->asked, kAll);
+  EXPECT_EQ(seen->clocks.core, Megahertz{1740});
+  EXPECT_EQ(seen->core, Enforcement::not_honoured);
+  EXPECT_EQ(seen->memory, Enforcement::honoured);
+  EXPECT_EQ(seen->power, Enforcement::not_honoured);
+}
+
+TEST(Enforcement, KnowsWhyAClockIsLower) {
+  const auto locked = ClockRange::exactly({1980});
+  const auto judge = [&](std::uint32_t mhz, std::uint64_t reasons) {
+    return enforcement_of(locked, {mhz}, EventReasons{reasons});
+  };
+  EXPECT_EQ(judge(1980, 0), Enforcement::honoured);
+  EXPECT_EQ(judge(1965, 0), Enforcement::honoured);
+  EXPECT_EQ(judge(1950, 0), Enforcement::not_honoured);
+  EXPECT_EQ(judge(1510, nvmlClocksEventReasonSwPowerCap), Enforcement::limited);
+  EXPECT_EQ(judge(1510, nvmlClocksThrottleReasonHwThermalSlowdown), Enforcement::limited);
+  EXPECT_EQ(judge(345, nvmlClocksEventReasonGpuIdle), Enforcement::idle);
+  EXPECT_EQ(judge(2100, nvmlClocksEventReasonSwPowerCap), Enforcement::not_honoured);
+  EXPECT_EQ(enforcement_of(ClockRange::at_most({1980}), {345}, std::nullopt),
+            Enforcement::honoured);
+  EXPECT_EQ(enforcement_of(std::nullopt, {345}, std::nullopt), Enforcement::honoured);
+}
+
+TEST_F(ClockGuardTest, ACrashIsRepairedFromTheJournal) {
+  auto lost = std::make_unique<ClockGuard>(guard());
+  ASSERT_TRUE(lost->apply(kAll));
+  lost.release();  // NOLINT: the process dies here, without destructors
+  journal_.reset();
+  journal_ = std::make_unique<Journal>(Journal::open(folder_ / "journal").value());
+  ASSERT_EQ(journal_->outstanding().size(), 3U);
+  EXPECT_THAT(replay(*journal_, library_.open().devices()), IsEmpty());
+  expect_untouched();
+}
+
+TEST_F(ClockGuardTest, ReplayKeepsWhatAGpuThatIsGoneNeeds) {
+  const Backup backup{GpuId("GPU-cccc"), CoreLock{}};
+  ASSERT_TRUE(journal_->save(backup));
+  const auto failures = replay(*journal_, library_.open().devices());
+  ASSERT_EQ(failures.size(), 1U);
+  EXPECT_EQ(failures[0].error.obstacle, Obstacle::lost);
+  EXPECT_THAT(journal_->outstanding(), ElementsAre(backup));
+}
+
+TEST_F(ClockGuardTest, AGuardAfterACrashRestoresTheStateBeforeTheCrash) {
+  const auto before = CoreLock{ClockRange::exactly({1950})};
+  ASSERT_TRUE(journal_->save({library_.device().id(), before}));
+  ClockGuard guarded = guard();
+  ASSERT_TRUE(guarded.apply({.core = kCore}));
+  ASSERT_TRUE(guarded.restore());
+  EXPECT_EQ(library_.card().core_lock, std::pair(1950U, 1950U));
+}
+
+}  // namespace
+}  // namespace negawatt::gpu
