@@ -87,12 +87,18 @@ std::string main_html(const Comparison& comparison) {
                       " Whiskers are one standard error."},
                  {"energy_alt", energy_alt(comparison)},
                  {"time_alt", time_alt(comparison)},
-                 {"runs_note",
-                  "Differences are in points of the baseline: above zero is more than promised."},
+                 {"verdicts", verdicts_html(comparison)},
                  {"runs", runs_html(comparison)},
                  {"cautions", cautions_html(comparison)},
                  {"segments", segments_html(comparison)},
                  {"method", method(comparison)}});
+}
+
+/// A number stays with its percent sign.
+std::string unbroken(std::string html) {
+  for (auto at = html.find(" %"); at != std::string::npos; at = html.find(" %", at))
+    html.replace(at, 1, "&nbsp;");
+  return html;
 }
 
 /// The command that all runs have in common, or how many there are.
@@ -110,7 +116,7 @@ std::string compare_html(const CompareReport& report) {
   return page_html({.kind = "promised and achieved",
                     .file = html_escaped(subject(report)),
                     .headline = html_escaped(compare_headline(comparison)),
-                    .lede = html_escaped(baseline_sentence(comparison)),
+                    .lede = unbroken(html_escaped(baseline_sentence(comparison))),
                     .evidence_kind = std::string(name_of(achieved_evidence(comparison))),
                     .evidence = evidence_sentence(comparison),
                     .tiles = compare_tiles_html(comparison),

@@ -47,11 +47,10 @@ std::string changes_cell(const ComparedRun& run) {
   return cell(text);
 }
 
-std::string verdict_cell(const RunView& view) {
-  const auto why = reasons(view.run);
-  return fmt::format("<td class=\"wide\"><b class=\"{}\">{}</b>{}</td>",
-                     view.standing == Standing::misses ? "bad" : "", html_escaped(verdict(view)),
-                     why.empty() ? "" : ". " + html_escaped(why));
+std::string capitalized(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z')
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
 }
 
 std::string invocations(const ComparedSegment& segment) {
@@ -96,6 +95,19 @@ std::string segments_note(const ComparedRun& run) {
 
 }  // namespace
 
+std::string verdicts_html(const Comparison& comparison) {
+  std::string out = "<dl class=\"notes\">\n";
+  for (const auto& view : comparison.runs) {
+    const auto why = reasons(view.run);
+    out += note_html(
+        "<bdi>" + html_escaped(view.run.label) + "</bdi>",
+        fmt::format("<b class=\"{}\">{}</b>{}", view.standing == Standing::misses ? "bad" : "",
+                    html_escaped(capitalized(verdict(view))) + ".",
+                    why.empty() ? "" : " " + html_escaped(capitalized(why)) + "."));
+  }
+  return out + "</dl>\n";
+}
+
 std::string runs_html(const Comparison& comparison) {
   std::string out;
   for (const auto& view : comparison.runs)
@@ -108,7 +120,7 @@ std::string runs_html(const Comparison& comparison) {
            difference_cell(view.energy_difference) + change_cell(view.static_energy) +
            change_cell(view.bound_energy) + change_cell(view.promised_time) +
            achieved_cell(view.time) + difference_cell(view.time_difference) +
-           changes_cell(view.run) + verdict_cell(view) + "</tr>\n";
+           changes_cell(view.run) + "</tr>\n";
   return out;
 }
 

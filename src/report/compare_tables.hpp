@@ -12,6 +12,8 @@ namespace negawatt::report {
 
 /// Five figures: which run stands out in what respect.
 [[nodiscard]] std::string compare_tiles_html(const Comparison& comparison);
+/// What came of each run, in words.
+[[nodiscard]] std::string verdicts_html(const Comparison& comparison);
 /// One row per run.
 [[nodiscard]] std::string runs_html(const Comparison& comparison);
 /// The section about the last run's segments; empty when none was timed.

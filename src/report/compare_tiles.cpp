@@ -59,9 +59,9 @@ std::string late_tile(const Comparison& comparison) {
     late += view.run.late;
     most = std::max(most, view.run.most_late);
   }
-  const auto detail = "of " + counted(changes, "clock change") +
+  const auto detail = "of " + counted(changes, "") +
                       (late > 0 ? ", at most by " + typographic(quantity(most)) : "");
-  return tile_html({"Late", counted(late, ""), detail, ""});
+  return tile_html({"Clock changes late", counted(late, ""), detail, ""});
 }
 
 }  // namespace

@@ -23,8 +23,9 @@ std::string within(double value) {
   return fmt::format("{:.2f} points", std::max(0.01, std::ceil(100.0 * value - 1e-6) / 100.0));
 }
 
-std::string joined(std::string first, const std::string& second) {
-  if (!first.empty() && !second.empty()) first += ", ";
+std::string joined(std::string first, const std::string& second,
+                   std::string_view separator = ", ") {
+  if (!first.empty() && !second.empty()) first += separator;
   return first + second;
 }
 
@@ -106,15 +107,17 @@ std::string compare_headline(const Comparison& comparison) {
   }
   if (missed == 0) {
     const double most = std::max(0.0, *shortfall(*worst_by(comparison, shortfall)));
-    return most < kShownChange
-               ? fmt::format("All {} runs hold their promise.", judged)
-               : fmt::format("All {} runs hold their promise: none is more than {} above it.",
-                             judged, within(most));
+    const auto all = judged == 2 ? std::string("Both runs") : fmt::format("All {} runs", judged);
+    if (most < kShownChange) return all + " hold their promise.";
+    return fmt::format("{} hold their promise: none is more than {} above it.", all, within(most));
   }
   const auto& worst = *worst_by(comparison, shortfall);
-  return fmt::format("{} of {} runs {} by more than {} points; {} by most, {:.2f} points.", missed,
-                     judged, missed == 1 ? "misses its promise" : "miss their promise",
-                     kPromiseTolerance, worst.run.label, *shortfall(worst));
+  if (missed == 1)
+    return fmt::format("{} misses its promise by {:.2f} points; the other {} kept.",
+                       worst.run.label, *shortfall(worst),
+                       judged == 2 ? "one is" : fmt::format("{} are", judged - 1));
+  return fmt::format("{} of {} runs miss their promise; {} by most, {:.2f} points.", missed, judged,
+                     worst.run.label, *shortfall(worst));
 }
 
 std::string baseline_sentence(const Comparison& comparison) {
@@ -156,16 +159,18 @@ std::vector<std::string> cautions(const Comparison& comparison) {
 
 std::string reasons(const ComparedRun& run) {
   std::string text;
+  const auto add = [&text](const std::string& reason) { text = joined(text, reason, "; "); };
   if (run.late > 0)
-    text = fmt::format("{} of {} late, at most {}", counted(run.late, ""),
-                       counted(run.changes, "clock change"), quantity(run.most_late));
+    add(fmt::format("{} of {} late, by at most {}", counted(run.late, ""),
+                    counted(run.changes, "clock change"), quantity(run.most_late)));
   if (run.refused > 0)
-    text = joined(text, fmt::format("{} of {} refused, the last: {}", counted(run.refused, ""),
-                                    counted(run.requests, "request"), run.last_refusal));
+    add(fmt::format("{} of {} refused, the last: {}", counted(run.refused, ""),
+                    counted(run.requests, "request"), run.last_refusal));
   if (run.missed_iterations > 0)
-    text = joined(text, counted(run.missed_iterations, "iteration") + " went by unseen");
-  if (run.ending != kGoodEnding) text = joined(text, "the program ended with " + run.ending);
-  return joined(text, run.note);
+    add(counted(run.missed_iterations, "iteration") + " went by unseen");
+  if (run.ending != kGoodEnding) add("the program ended with " + run.ending);
+  add(run.note);
+  return text;
 }
 
 std::string points(double value) {
