@@ -15,6 +15,7 @@
 
 namespace {
 
+using negawatt::cli::CompareArguments;
 using negawatt::cli::DoctorArguments;
 using negawatt::cli::Format;
 using negawatt::cli::PipelineArguments;
@@ -135,6 +136,14 @@ void add_run_options(CLI::App& verb, RunArguments& a) {
   verb.prefix_command();
 }
 
+void add_compare_options(CLI::App& verb, CompareArguments& a) {
+  verb.add_option("RUN", a.runs,
+                  "reports of negawatt run --out, in the order to show them; one made with --watch "
+                  "is the measured baseline")
+      ->required();
+  add_format(verb, a.format, a.out);
+}
+
 /// The words behind the options of a verb that runs a command.
 std::vector<std::string> command_of(const CLI::App& verb) {
   auto words = verb.remaining();
@@ -179,11 +188,13 @@ int run(int argc, char** argv) {
   PipelineArguments pipeline;
   SweepArguments sweep;
   RunArguments governed;
+  CompareArguments compared;
   auto* plan_verb = app.add_subcommand("plan", "choose clocks for the kernels of one iteration");
   auto* report_verb = app.add_subcommand("report", "the same plan, explained in one HTML page");
   auto* pipeline_verb = app.add_subcommand("pipeline", "choose clocks in a pipeline iteration");
   auto* sweep_verb = app.add_subcommand("sweep", "measure a kernel table at many clocks");
   auto* run_verb = app.add_subcommand("run", "run a command under a clock plan");
+  auto* compare_verb = app.add_subcommand("compare", "promised against achieved of several runs");
   add_plan_options(*plan_verb, plan);
   add_plan_options(*report_verb, report);
   add_pipeline_options(*pipeline_verb, pipeline);
@@ -195,6 +206,7 @@ int run(int argc, char** argv) {
   auto* top_verb = app.add_subcommand("top", "what the GPUs do now: watts, clocks, joules, leases");
   add_doctor_options(*doctor_verb, doctor);
   add_top_options(*top_verb, top);
+  add_compare_options(*compare_verb, compared);
 
   try {
     app.parse(argc, argv);
@@ -217,6 +229,7 @@ int run(int argc, char** argv) {
   if (pipeline_verb->parsed()) done = negawatt::cli::run_pipeline(pipeline, command);
   if (doctor_verb->parsed()) done = negawatt::cli::run_doctor(doctor);
   if (top_verb->parsed()) done = negawatt::cli::run_top(top);
+  if (compare_verb->parsed()) done = negawatt::cli::run_compare(compared, command);
   if (done) return 0;
   return failed(done.error());
 }
