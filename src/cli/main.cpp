@@ -104,6 +104,12 @@ void add_top_options(CLI::App& verb, TopArguments& a) {
   verb.add_flag("--json", a.json, "one line of JSON for each look");
 }
 
+/// A command with its own options stands behind "--".
+void add_command(CLI::App& verb, std::vector<std::string>& command) {
+  verb.add_option("COMMAND", command, "what to run, behind --: its options are its own")
+      ->required();
+}
+
 void add_sweep_options(CLI::App& verb, SweepArguments& a) {
   verb.add_option("--gpu", a.gpu, "UUID or the start of one (default: the first visible GPU)");
   verb.add_option("--core", a.core, "core clocks: auto,1410,1500:1980:60 (default: auto and 10)");
@@ -123,7 +129,7 @@ void add_sweep_options(CLI::App& verb, SweepArguments& a) {
   verb.add_option("--out", a.out,
                   "kernel table to write; OUT.visits keeps every measurement, and "
                   "a sweep that was stopped goes on from it (default kernels.csv)");
-  verb.prefix_command();
+  add_command(verb, a.command);
 }
 
 void add_run_options(CLI::App& verb, RunArguments& a) {
@@ -133,7 +139,7 @@ void add_run_options(CLI::App& verb, RunArguments& a) {
   verb.add_option("--warm-up", a.warm_up, "iterations that do not count (default 2)");
   verb.add_flag("--json", a.json, "report as JSON");
   verb.add_option("--out", a.out, "file for the report as JSON");
-  verb.prefix_command();
+  add_command(verb, a.command);
 }
 
 void add_compare_options(CLI::App& verb, CompareArguments& a) {
@@ -142,13 +148,6 @@ void add_compare_options(CLI::App& verb, CompareArguments& a) {
                   "is the measured baseline")
       ->required();
   add_format(verb, a.format, a.out);
-}
-
-/// The words behind the options of a verb that runs a command.
-std::vector<std::string> command_of(const CLI::App& verb) {
-  auto words = verb.remaining();
-  if (!words.empty() && words.front() == "--") words.erase(words.begin());
-  return words;
 }
 
 std::string command_line(int argc, char** argv) {
@@ -216,11 +215,6 @@ int run(int argc, char** argv) {
     return usage_error(error);
   }
   const auto command = command_line(argc, argv);
-  sweep.command = command_of(*sweep_verb);
-  governed.command = command_of(*run_verb);
-  if ((sweep_verb->parsed() && sweep.command.empty()) ||
-      (run_verb->parsed() && governed.command.empty()))
-    return usage_error(CLI::RequiredError("a command behind --"));
   if (run_verb->parsed()) return run_governed(governed);
   negawatt::Status done;
   if (plan_verb->parsed()) done = negawatt::cli::run_plan(plan, command);
