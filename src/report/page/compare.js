@@ -38,7 +38,7 @@
   function bars(label, values, name, errors) {
     return {
       type: 'bar', label: label, data: values, errors: errors, backgroundColor: colour(name),
-      borderWidth: 0, barPercentage: 0.9, categoryPercentage: 0.62, maxBarThickness: 44, order: 2
+      borderColor: colour('plan'), borderWidth: 1, barPercentage: 0.9, categoryPercentage: 0.62, maxBarThickness: 44, order: 2
     };
   }
   // A level of a run: a line as wide as its place on the axis.
