@@ -3,7 +3,7 @@
 // bound across each run, and standard errors as whiskers.
 (function () {
   'use strict';
-  const {axis, baseOptions, colour, data, keepDrawn, shortened, signed} = negawatt;
+  const {axis, baseOptions, colour, data, keepDrawn, nameAxis, shortened, signed} = negawatt;
 
   // Chart.js has no error bars: a line from one standard error below to one above.
   const whiskers = {
@@ -63,9 +63,9 @@
     const options = baseOptions();
     options.interaction = {mode: 'index', intersect: false};
     options.scales = {
-      x: {grid: {display: false, borderColor: colour('line')}, ticks: {
+      x: nameAxis({ticks: {
         color: colour('text'), autoSkip: false, maxRotation: 60,
-        callback: (value, index) => shortened(data.runs[index], 18)}},
+        callback: (value, index) => shortened(data.runs[index], 18)}}),
       y: axis('', {beginAtZero: true, grace: '6%'})
     };
     options.scales.y.grid = {
