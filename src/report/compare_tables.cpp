@@ -99,11 +99,13 @@ std::string verdicts_html(const Comparison& comparison) {
   std::string out = "<dl class=\"notes\">\n";
   for (const auto& view : comparison.runs) {
     const auto why = reasons(view.run);
+    const auto words = html_escaped(capitalized(verdict(view))) + ".";
     out += note_html(
         "<bdi>" + html_escaped(view.run.label) + "</bdi>",
-        fmt::format("<b class=\"{}\">{}</b>{}", view.standing == Standing::misses ? "bad" : "",
-                    html_escaped(capitalized(verdict(view))) + ".",
-                    why.empty() ? "" : " " + html_escaped(capitalized(why)) + "."));
+        (view.standing == Standing::misses ? "<b class=\"bad\">" + words + "</b>" : words) +
+            (why.empty()
+                 ? ""
+                 : " <span class=\"group\">" + html_escaped(capitalized(why)) + ".</span>"));
   }
   return out + "</dl>\n";
 }

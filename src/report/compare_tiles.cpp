@@ -21,8 +21,6 @@ std::string_view tone(double value, double tolerance) {
   return value > tolerance ? "bad" : value < -tolerance ? "good" : "";
 }
 
-std::string in_points(double value) { return points(value) + " points"; }
-
 std::optional<double> energy_percent(const RunView& view) {
   if (!view.energy || !view.promised_energy) return std::nullopt;
   return view.energy->percent;
@@ -81,10 +79,10 @@ std::string compare_tiles_html(const Comparison& comparison) {
                  tone(energy, kShownChange)) +
          tile_of("Longest iteration", slowest, change(value_of(slowest, time_percent)), "achieved",
                  "") +
-         tile_of("Most above its promise", farthest, in_points(above), "energy or time",
+         tile_of("Most above its promise", farthest, points(above), "points of energy or time",
                  above > kPromiseTolerance ? "bad" : "") +
-         tile_of("Against one fixed setting", fixed, in_points(over_static), "at worst",
-                 tone(over_static, kStaticTolerance)) +
+         tile_of("Against one fixed setting", fixed, points(over_static),
+                 "points of energy at worst", tone(over_static, kStaticTolerance)) +
          late_tile(comparison);
 }
 

@@ -3,7 +3,7 @@
 // bound across each run, and standard errors as whiskers.
 (function () {
   'use strict';
-  const {axis, baseOptions, colour, data, keepDrawn, shortened, signed} = negawatt;
+  const {axis, baseOptions, colour, data, keepDrawn, nameAxis, shortened, signed} = negawatt;
 
   // Chart.js has no error bars: a line from one standard error below to one above.
   const whiskers = {
@@ -38,7 +38,7 @@
   function bars(label, values, name, errors) {
     return {
       type: 'bar', label: label, data: values, errors: errors, backgroundColor: colour(name),
-      borderWidth: 0, barPercentage: 0.9, categoryPercentage: 0.62, maxBarThickness: 44, order: 2
+      borderColor: colour('plan'), borderWidth: 1, barPercentage: 0.9, categoryPercentage: 0.62, maxBarThickness: 44, order: 2
     };
   }
   // A level of a run: a line as wide as its place on the axis.
@@ -63,9 +63,9 @@
     const options = baseOptions();
     options.interaction = {mode: 'index', intersect: false};
     options.scales = {
-      x: {grid: {display: false, borderColor: colour('line')}, ticks: {
+      x: nameAxis({ticks: {
         color: colour('text'), autoSkip: false, maxRotation: 60,
-        callback: (value, index) => shortened(data.runs[index], 18)}},
+        callback: (value, index) => shortened(data.runs[index], 18)}}),
       y: axis('', {beginAtZero: true, grace: '6%'})
     };
     options.scales.y.grid = {
