@@ -23,6 +23,7 @@ namespace negawatt::inspect {
 /// How often each sensor changes, and whether counter and power agree. Takes seconds.
 struct Measured {
   Result<gpu::Refresh> energy;
+  bool counter_moves = false;  ///< whether or not its period can be told
   Result<gpu::Refresh> power_instant;
   Result<gpu::Refresh> power_average;
   Result<gpu::CrossCheck> cross_check;

@@ -168,6 +168,18 @@ INSTANTIATE_TEST_SUITE_P(
                f.machine.privilege = {.user_id = 0, .sys_admin = true, .container = {}};
              },
              "negawattd", State::missing, "cannot reach", "start it: systemctl"},
+        Case{"OnASimulatedGpuTheDaemonIsStartedByHand",
+             [](DoctorFacts& f) {
+               daemon_is_away(f);
+               f.driver.simulated = true;
+             },
+             "negawattd", State::missing, "cannot reach", "start it: negawattd"},
+        Case{"RootInAContainerHasTheChoice",
+             [](DoctorFacts& f) {
+               daemon_is_away(f);
+               f.machine.privilege = {.user_id = 0, .sys_admin = true, .container = "docker"};
+             },
+             "negawattd", State::missing, "cannot reach", "start it here, or run negawattd on"},
         Case{"AContainerIsToldToUseTheHostsDaemon",
              [](DoctorFacts& f) {
                daemon_is_away(f);

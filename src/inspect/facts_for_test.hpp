@@ -47,6 +47,7 @@ inline GpuFacts facts_of_healthy_gpu() {
                             .processes = std::vector<gpu::ComputeProcess>{}},
       .measured =
           Measured{.energy = refresh_of_100_ms(),
+                   .counter_moves = true,
                    .power_instant = refresh_of_100_ms(),
                    .power_average = refresh_of_100_ms(),
                    .cross_check = gpu::CrossCheck{.counter = Joules(1950),

@@ -20,6 +20,7 @@ constexpr Seconds kOpening{60};
 constexpr Seconds kAsking{20};
 constexpr Seconds kMeasuring{60};
 constexpr Seconds kPowerPatience{3};  // a steady load may leave the sensor where it is
+constexpr int kMoreTries = 2;
 constexpr Seconds kDaemonReply{2};
 constexpr std::size_t kNamedProcesses = 3;
 
@@ -60,13 +61,27 @@ GpuAnswers ask(const gpu::Device& device) {
   return answers;
 }
 
+/// On a busy machine some reads come late; once more then.
+Result<gpu::Refresh> energy_refresh(const gpu::Device& device) {
+  auto refresh = gpu::measure_refresh(device, gpu::Sensor::energy);
+  for (int again = 0; again < kMoreTries && !refresh; ++again) {
+    if (refresh.error().code != Code::internal) break;
+    refresh = gpu::measure_refresh(device, gpu::Sensor::energy);
+  }
+  return refresh;
+}
+
 Measured measure(const gpu::Device& device) {
   const auto taking_part = device.clock().participate();
+  const auto before = device.energy();
   Measured measured{
-      .energy = gpu::measure_refresh(device, gpu::Sensor::energy),
+      .energy = energy_refresh(device),
+      .counter_moves = false,
       .power_instant = gpu::measure_refresh(device, gpu::Sensor::power_instant, kPowerPatience),
       .power_average = gpu::measure_refresh(device, gpu::Sensor::power_average, kPowerPatience),
       .cross_check = failure(Code::unavailable, "without a counter there is nothing to compare")};
+  const auto after = device.energy();
+  measured.counter_moves = before && after && before->counter != after->counter;
   if (!measured.energy) return measured;
   // A power that stands still can be sampled at any pace.
   const gpu::Refresh power = measured.power_instant   ? *measured.power_instant

@@ -59,8 +59,12 @@ Finding sensor(std::string subject, const std::string& value, const Result<gpu::
   if (*refresh) {
     return {std::move(subject), State::good, fmt::format("{}; {}", value, words(**refresh)), ""};
   }
+  // It answers, and changes too seldom or too irregularly; or it does not answer any more.
+  const auto& error = refresh->error();
   return {std::move(subject), State::unknown,
-          fmt::format("{}; {}", value, refresh->error().message), ""};
+          fmt::format("{}; {}", value,
+                      error.code == Code::internal ? "no regular changes seen" : error.message),
+          ""};
 }
 
 Finding energy_counter(const GpuFacts& facts, bool quick) {
@@ -71,10 +75,13 @@ Finding energy_counter(const GpuFacts& facts, bool quick) {
   }
   auto finding = sensor("energy counter", fmt::format("{:.1f} J", to_si(energy->counter).in_si()),
                         facts.measured ? &facts.measured->energy : nullptr, quick);
-  if (finding.state == State::unknown) {
-    // Power may be the same for a while; energy never is.
+  if (finding.state != State::unknown) return finding;
+  if (facts.measured->counter_moves) {
+    finding.action = "on a busy machine the reads come too late: run negawatt doctor again";
+  } else {  // power may be the same for a while; energy never is
     finding.state = State::missing;
-    finding.action = "a counter that stands still is of no use: reload the driver, or reboot";
+    finding.found += ": it stands still";
+    finding.action = "reload the driver, or reboot";
   }
   return finding;
 }
@@ -235,8 +242,7 @@ const gpu::DriverError* loss_in(const GpuAnswers& answers) {
 }
 
 Finding lost(const gpu::DriverError& error) {
-  return {"GPU", State::missing, error.message,
-          "see dmesg for Xid errors; nvidia-smi --gpu-reset, or reboot"};
+  return {"GPU", State::missing, error.message, "nvidia-smi --gpu-reset, or reboot"};
 }
 
 }  // namespace

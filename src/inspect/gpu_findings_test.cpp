@@ -61,8 +61,12 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"AStandingCounterIsMissing",
              [](GpuFacts& f) {
                f.measured->energy = failure(Code::internal, "changed 0 times in 10.0 s");
+               f.measured->counter_moves = false;
              },
-             "energy counter", State::missing, "changed 0 times", "reload the driver"},
+             "energy counter", State::missing, "stands still", "reload the driver"},
+        Case{"ACounterThatMovesIrregularlyIsUnknown",
+             [](GpuFacts& f) { f.measured->energy = failure(Code::internal, "no period"); },
+             "energy counter", State::unknown, "no regular changes", "busy machine"},
         Case{"ABusyCounterIsUnknown",
              [](GpuFacts& f) { f.answers->energy = no_answer(Obstacle::not_ready); },
              "energy counter", State::unknown, "said no", "again"},
@@ -81,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(
              [](GpuFacts& f) {
                f.measured->power_instant = failure(Code::internal, "changed 0 times");
              },
-             "instant power", State::unknown, "650 W; changed 0 times", ""},
+             "instant power", State::unknown, "650 W; no regular changes seen", ""},
         Case{"PowerOfAnUnstatedWindowLimits",
              [](GpuFacts& f) {
                f.answers->power_instant = no_answer(Obstacle::absent);
@@ -197,7 +201,7 @@ TEST(GpuFindings, ALostGpuIsOneFindingAndNotTwelve) {
     const auto gpu = findings_of(facts, false);
     ASSERT_EQ(gpu.findings.size(), 1);
     EXPECT_EQ(gpu.findings.front().state, State::missing);
-    EXPECT_THAT(gpu.findings.front().action, HasSubstr("dmesg"));
+    EXPECT_THAT(gpu.findings.front().action, HasSubstr("reboot"));
   }
 }
 

@@ -119,9 +119,13 @@ Finding cuda_devices(const DoctorFacts& facts) {
 }
 
 /// What can be done about a daemon that is not there, by whoever runs this.
-std::string how_to_start_daemon(const Privilege& privilege) {
+std::string how_to_start_daemon(const DoctorFacts& facts) {
+  const Privilege& privilege = facts.machine.privilege;
+  if (facts.driver.simulated) return "start it: negawattd";
   if (privilege.container) {
-    return "run negawattd on the host and mount the folder of its socket into the container";
+    return fmt::format(
+        "{}run negawattd on the host and mount the folder of its socket into the container",
+        privilege.sys_admin ? "start it here, or " : "");
   }
   if (privilege.sys_admin) return "start it: systemctl start negawattd";
   return "ask an administrator to start it: systemctl start negawattd";
@@ -136,8 +140,7 @@ Finding daemon(const DoctorFacts& facts) {
   constexpr auto kSubject = "negawattd";
   const DaemonFacts& daemon = facts.daemon;
   if (daemon.failure) {
-    return {kSubject, State::missing, daemon.failure->message,
-            how_to_start_daemon(facts.machine.privilege)};
+    return {kSubject, State::missing, daemon.failure->message, how_to_start_daemon(facts)};
   }
   if (daemon.observe_only) {
     return {kSubject, State::missing,

@@ -126,16 +126,18 @@ std::string daemon_words(const Snapshot& snapshot) {
   return fmt::format("negawattd: {} lease{}", leases, leases == 1 ? "" : "s");
 }
 
-/// What matters most stands first: the end may be cut off.
+/// With the driver's version where there is room.
 std::string title(const Snapshot& snapshot) {
   const auto watts = sum_words<Watts>(
       snapshot.gpus, [](const GpuLine& gpu) { return gpu.power.watts; },
       [](Watts power) { return fmt::format("{:.1f} W", power.in_si()); });
   const auto energy =
       sum_words<Joules>(snapshot.gpus, [](const GpuLine& gpu) { return gpu.energy; }, joules);
-  return fmt::format("{}{}  {} in {}  {}  driver {}", snapshot.simulated ? "SIMULATED  " : "",
-                     watts, energy, duration(snapshot.since_start), daemon_words(snapshot),
-                     snapshot.driver_version);
+  const auto text =
+      fmt::format("{}{}  {} in {}  {}", snapshot.simulated ? "SIMULATED  " : "", watts, energy,
+                  duration(snapshot.since_start), daemon_words(snapshot));
+  const auto longer = fmt::format("{}  driver {}", text, snapshot.driver_version);
+  return longer.size() <= kScreenWidth ? longer : text;
 }
 
 }  // namespace

@@ -46,6 +46,12 @@ void Watched::take(MachineTime until) {
   tally.add(*last);
 }
 
+/// A lost GPU in few words: the driver's own do not fit a line of the screen.
+std::string trouble_of(const gpu::DriverError& error) {
+  return error.obstacle == gpu::Obstacle::lost ? "the GPU is lost: see dmesg for Xid messages"
+                                               : error.message;
+}
+
 Power power_of(const Reading& reading, const EnergyTally& tally) {
   if (reading.power_instant) return {to_si(*reading.power_instant), PowerSource::instant};
   if (reading.power_average) return {to_si(*reading.power_average), PowerSource::average};
@@ -70,7 +76,7 @@ void fill(GpuLine& line, const Reading& reading, const EnergyTally& tally) {
   line.counter_resets = tally.resets();
   line.implausible_steps = tally.implausible();
   if (reading.lost) {
-    line.trouble = reading.lost->message;
+    line.trouble = trouble_of(*reading.lost);
     return;
   }
   line.power = power_of(reading, tally);
@@ -86,7 +92,7 @@ GpuLine line_of(const Watched& watched) {
   GpuLine line;
   line.display_index = watched.listed.display_index;
   if (!watched.listed.device) {
-    line.trouble = watched.listed.device.error().message;
+    line.trouble = trouble_of(watched.listed.device.error());
     return line;
   }
   const gpu::Identity& identity = watched.listed.device->identity();
