@@ -3,7 +3,7 @@
 # All of them are Debian 12 packages; packaging/apt-packages lists them.
 find_package(fmt 9.1 REQUIRED)             # formatting; allowed in headers (fmt/core.h)
 find_package(tl-expected 1.0 REQUIRED)     # Result<T>; allowed in headers
-find_package(nlohmann_json 3.11 REQUIRED)  # JSON output; report, govern, inspect
+find_package(nlohmann_json 3.11 REQUIRED)  # JSON; report, govern, inspect
 find_package(CLI11 2.1 REQUIRED)           # command line; cli and daemon main only
 find_package(tomlplusplus 3.3 REQUIRED)    # configuration and descriptions; header only
 find_package(spdlog 1.10 REQUIRED)         # the daemon's log

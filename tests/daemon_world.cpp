@@ -4,9 +4,6 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>  // setenv is not in <cstdlib>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -20,6 +17,7 @@
 #include "gpusim/environment.hpp"
 #include "gpusim/fault_script.hpp"
 #include "gpusim/physics.hpp"
+#include "lease/client.hpp"
 #include "tests/shared_data.hpp"
 
 namespace negawatt::testing {
@@ -43,16 +41,8 @@ std::string write_text(const gpusim::WriteRecord& write) {
   return fmt::format("{}lock {} {} {}", refused, domain, write.first, write.second);
 }
 
-bool answers(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(address.sun_path, sizeof address.sun_path - 1);
-  const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const bool there =
-      ::connect(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  ::close(probe);
-  return there;
-}
+/// Whether a daemon is there and serves: a socket alone is not enough.
+bool answers() { return lease::Client::connect({.reply_timeout = Seconds(5)}).has_value(); }
 
 }  // namespace
 
@@ -102,8 +92,12 @@ DaemonWorld::~DaemonWorld() {
 
 void DaemonWorld::configure(const std::string& config, const std::string& limits) const {
   folder_.file("negawattd.toml", fmt::format("socket = \"{}\"\njournal = \"{}\"\n{}\n[limits]\n"
-                                             "heartbeat_s = 1.5\ngrace_s = 1\n{}\n",
-                                             socket(), journal(), config, limits));
+                                             "{}{}\n",
+                                             socket(), journal(), config,
+                                             limits.find("_s = ") == std::string::npos
+                                                 ? "heartbeat_s = 1.5\ngrace_s = 1\n"
+                                                 : "",
+                                             limits));
 }
 
 process::Child DaemonWorld::launch(const std::string& prefix) {
@@ -118,7 +112,7 @@ process::Child DaemonWorld::launch(const std::string& prefix) {
 
 void DaemonWorld::start(const std::string& prefix) {
   daemon_.emplace(launch(prefix));
-  ASSERT_TRUE(eventually([&] { return answers(socket()) || daemon_->poll(); })) << log();
+  ASSERT_TRUE(eventually([&] { return answers() || daemon_->poll(); })) << log();
   ASSERT_TRUE(daemon_lives()) << log();
 }
 
@@ -175,6 +169,10 @@ void DaemonWorld::set_without_daemon(unsigned watts) {
   EXPECT_EQ(gpusim::reset_memory(draft, 1), NVML_SUCCESS);
   EXPECT_EQ(gpusim::set_power_limit(draft, 1000 * watts, 1), NVML_SUCCESS);
   access.commit();
+}
+
+bool becomes(User& user, const std::string& state) {
+  return eventually([&] { return user("state") == state; });
 }
 
 bool DaemonWorld::becomes(const std::string& wanted, Seconds patience) {

@@ -98,6 +98,9 @@ class DaemonWorld {
 /// Waits until `holds`, looking every few milliseconds.
 [[nodiscard]] bool eventually(const std::function<bool()>& holds, Seconds patience = Seconds(10));
 
+/// Waits until the user's lease is in this state.
+[[nodiscard]] bool becomes(User& user, const std::string& state);
+
 /// The state that nobody has changed.
 inline const std::string kUntouched = "core auto, memory auto, limit 700 W";
 

@@ -83,4 +83,11 @@ struct TopArguments {
   double interval_s = 1.0;
 };
 
+/// Options of `negawatt compare`.
+struct CompareArguments {
+  std::vector<std::string> runs;
+  Format format = Format::text;
+  std::string out;
+};
+
 }  // namespace negawatt::cli

@@ -15,6 +15,7 @@
 
 namespace {
 
+using negawatt::cli::CompareArguments;
 using negawatt::cli::DoctorArguments;
 using negawatt::cli::Format;
 using negawatt::cli::PipelineArguments;
@@ -103,6 +104,12 @@ void add_top_options(CLI::App& verb, TopArguments& a) {
   verb.add_flag("--json", a.json, "one line of JSON for each look");
 }
 
+/// A command with its own options stands behind "--".
+void add_command(CLI::App& verb, std::vector<std::string>& command) {
+  verb.add_option("COMMAND", command, "what to run, behind --: its options are its own")
+      ->required();
+}
+
 void add_sweep_options(CLI::App& verb, SweepArguments& a) {
   verb.add_option("--gpu", a.gpu, "UUID or the start of one (default: the first visible GPU)");
   verb.add_option("--core", a.core, "core clocks: auto,1410,1500:1980:60 (default: auto and 10)");
@@ -122,7 +129,7 @@ void add_sweep_options(CLI::App& verb, SweepArguments& a) {
   verb.add_option("--out", a.out,
                   "kernel table to write; OUT.visits keeps every measurement, and "
                   "a sweep that was stopped goes on from it (default kernels.csv)");
-  verb.prefix_command();
+  add_command(verb, a.command);
 }
 
 void add_run_options(CLI::App& verb, RunArguments& a) {
@@ -132,14 +139,15 @@ void add_run_options(CLI::App& verb, RunArguments& a) {
   verb.add_option("--warm-up", a.warm_up, "iterations that do not count (default 2)");
   verb.add_flag("--json", a.json, "report as JSON");
   verb.add_option("--out", a.out, "file for the report as JSON");
-  verb.prefix_command();
+  add_command(verb, a.command);
 }
 
-/// The words behind the options of a verb that runs a command.
-std::vector<std::string> command_of(const CLI::App& verb) {
-  auto words = verb.remaining();
-  if (!words.empty() && words.front() == "--") words.erase(words.begin());
-  return words;
+void add_compare_options(CLI::App& verb, CompareArguments& a) {
+  verb.add_option("RUN", a.runs,
+                  "reports of negawatt run --out, in the order to show them; one made with --watch "
+                  "is the measured baseline")
+      ->required();
+  add_format(verb, a.format, a.out);
 }
 
 std::string command_line(int argc, char** argv) {
@@ -179,11 +187,13 @@ int run(int argc, char** argv) {
   PipelineArguments pipeline;
   SweepArguments sweep;
   RunArguments governed;
+  CompareArguments compared;
   auto* plan_verb = app.add_subcommand("plan", "choose clocks for the kernels of one iteration");
   auto* report_verb = app.add_subcommand("report", "the same plan, explained in one HTML page");
   auto* pipeline_verb = app.add_subcommand("pipeline", "choose clocks in a pipeline iteration");
   auto* sweep_verb = app.add_subcommand("sweep", "measure a kernel table at many clocks");
   auto* run_verb = app.add_subcommand("run", "run a command under a clock plan");
+  auto* compare_verb = app.add_subcommand("compare", "promised against achieved of several runs");
   add_plan_options(*plan_verb, plan);
   add_plan_options(*report_verb, report);
   add_pipeline_options(*pipeline_verb, pipeline);
@@ -195,6 +205,7 @@ int run(int argc, char** argv) {
   auto* top_verb = app.add_subcommand("top", "what the GPUs do now: watts, clocks, joules, leases");
   add_doctor_options(*doctor_verb, doctor);
   add_top_options(*top_verb, top);
+  add_compare_options(*compare_verb, compared);
 
   try {
     app.parse(argc, argv);
@@ -204,11 +215,6 @@ int run(int argc, char** argv) {
     return usage_error(error);
   }
   const auto command = command_line(argc, argv);
-  sweep.command = command_of(*sweep_verb);
-  governed.command = command_of(*run_verb);
-  if ((sweep_verb->parsed() && sweep.command.empty()) ||
-      (run_verb->parsed() && governed.command.empty()))
-    return usage_error(CLI::RequiredError("a command behind --"));
   if (run_verb->parsed()) return run_governed(governed);
   negawatt::Status done;
   if (plan_verb->parsed()) done = negawatt::cli::run_plan(plan, command);
@@ -217,6 +223,7 @@ int run(int argc, char** argv) {
   if (pipeline_verb->parsed()) done = negawatt::cli::run_pipeline(pipeline, command);
   if (doctor_verb->parsed()) done = negawatt::cli::run_doctor(doctor);
   if (top_verb->parsed()) done = negawatt::cli::run_top(top);
+  if (compare_verb->parsed()) done = negawatt::cli::run_compare(compared, command);
   if (done) return 0;
   return failed(done.error());
 }

@@ -22,6 +22,11 @@ namespace {
 constexpr std::size_t kMostBytes = std::size_t{1} << 20U;  // a configuration is a page, not a book
 constexpr std::size_t kMostNames = 1000;
 
+/// The library's own words, which may quote the file.
+std::string shown(std::string_view text) {
+  return is_printable(text) ? std::string(text) : printable(text);
+}
+
 /// One table of the file. Remembers which keys were asked for, and the first error.
 class Section {
  public:
@@ -225,7 +230,7 @@ Result<Config> parse_config(std::string_view bytes, std::string_view file) {
     return failure(Code::invalid, fmt::format("{}:{}: {}", file, error.source().begin.line,
                                               printable(error.description())));
   } catch (const std::exception& error) {  // toml++ lets the library's own exceptions through
-    return failure(Code::invalid, fmt::format("{}: {}", file, printable(error.what())));
+    return failure(Code::invalid, fmt::format("{}: {}", file, shown(error.what())));
   }
 }
 

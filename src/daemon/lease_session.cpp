@@ -123,8 +123,8 @@ lease::Outcome LeaseSession::set(lease::ClockPair clocks) {
     ++counters_->driver_errors;
     log(Level::warn, "clock change failed",
         {{"gpu", device_->id().text()}, {"lease", order_.id}, {"error", applied.error().message}});
-    return applied.error().code == Code::internal ? lease::Outcome::failed
-                                                  : lease::Outcome::unsupported;
+    const bool cannot = applied.error().code != Code::internal && !is_lost();
+    return cannot ? lease::Outcome::unsupported : lease::Outcome::failed;
   }
   asked_ = clocks;
   if (applied->core) set_.core = clock_of(clocks.core, applied->core->range);

@@ -31,10 +31,10 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
   constexpr std::size_t kLongest = 64;  // no key is longer; keeps the work small
   if (name.size() > kLongest) return {};
   std::string_view best;
-  std::size_t least = name.size() / 3 + 1;
+  std::size_t least = kLongest;
   for (const auto candidate : known) {
     const auto changes = distance(name, candidate);
-    if (changes > least || (changes == least && !best.empty())) continue;
+    if (changes > std::max(name.size(), candidate.size()) / 3 || changes >= least) continue;
     least = changes;
     best = candidate;
   }

@@ -283,7 +283,10 @@ void Server::tick() {
     if (!watch(listener_->descriptor(), EPOLLIN, Source::listener))
       log(Level::error, "cannot listen any more");
   }
-  look_for_hangs();
+  if (next_look_ && now >= *next_look_) {
+    next_look_.reset();
+    look_for_hangs();
+  }
   say_ready();
 }
 
@@ -296,7 +299,10 @@ void Server::set_timer() {
                                std::ranges::any_of(gpus_, [](const Gpu& gpu) {
                                  return !gpu.ready || gpu.dirty || gpu.hung;
                                });
-  if (drivers_at_work) next = std::min(next, Clock::now() + kTick);
+  // Kept until it comes: what happens meanwhile must not put it off.
+  if (!drivers_at_work) next_look_.reset();
+  if (drivers_at_work && !next_look_) next_look_ = Clock::now() + kTick;
+  if (next_look_) next = std::min(next, *next_look_);
   itimerspec setting{};
   // 0 would switch the timer off; a point in the past expires at once.
   if (next != TimePoint::max())

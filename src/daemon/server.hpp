@@ -125,6 +125,7 @@ class Server {
   LeaseBook leases_;
   bool said_ready_ = false;
   std::optional<TimePoint> stop_by_;       // set: stopping
+  std::optional<TimePoint> next_look_;     // for drivers that hang; none: nothing is under way
   std::optional<TimePoint> accept_again_;  // set: out of descriptors until then
   TimePoint started_;
   TimePoint complaints_since_;

@@ -132,8 +132,12 @@ std::optional<lease::Refused> Server::refusal(const Client& client,
 Status Server::grant(Client& client, const lease::Acquire& acquire, const lease::Terms& terms) {
   const auto& policy = config_.policy_for(acquire.gpu);
   const auto* gpu = find_gpu(acquire.gpu);
-  NW_TRY(auto mailbox, lease::ServiceEnd::create());
-  mailbox.publish(lease::LeaseState::pending, lease::EndReason::none);
+  auto mailbox = lease::ServiceEnd::create();
+  if (!mailbox)
+    return send(client, lease::Refused{.id = acquire.id,
+                                       .reason = lease::Refusal::unavailable,
+                                       .message = mailbox.error().message});
+  mailbox->publish(lease::LeaseState::pending, lease::EndReason::none);
   const auto now = Clock::now();
   auto& record = leases_.add({.gpu = place_of(*gpu),
                               .client = client.id,
@@ -147,7 +151,7 @@ Status Server::grant(Client& client, const lease::Acquire& acquire, const lease:
       client,
       lease::Granted{
           .id = acquire.id, .lease = record.id, .terms = terms, .heartbeat = policy.heartbeat},
-      {mailbox.page_descriptor(), mailbox.doorbell()});
+      {mailbox->page_descriptor(), mailbox->doorbell()});
   if (!sent) {
     leases_.erase(record.id);
     return sent;
@@ -165,7 +169,7 @@ Status Server::grant(Client& client, const lease::Acquire& acquire, const lease:
                       .uid = client.peer.uid,
                       .terms = terms,
                       .policy = policy,
-                      .mailbox = std::move(mailbox)});
+                      .mailbox = *std::move(mailbox)});
   return {};
 }
 

@@ -82,7 +82,7 @@ GpuWorker::GpuWorker(WorkerSetup setup, lease::FileDescriptor bell, lease::FileD
   thread_ = std::jthread([this] { run(); });
 }
 
-GpuWorker::~GpuWorker() = default;
+GpuWorker::~GpuWorker() { shut_down(); }
 
 void GpuWorker::ring() const {
   const std::uint64_t ring = 1;
@@ -219,10 +219,11 @@ void GpuWorker::look_around() {
 
 void GpuWorker::look_at_active() {
   if (active() == nullptr) return;
-  if (!active()->check_on_gpu(processes_))
-    end_lease({active()->id(), lease::EndReason::not_on_gpu});
-  else if (!active()->observe())
+  // First, because a GPU that is lost has no processes either.
+  if (!active()->observe())
     end_lease({active()->id(), lease::EndReason::failed, "the GPU is lost"});
+  else if (!active()->check_on_gpu(processes_))
+    end_lease({active()->id(), lease::EndReason::not_on_gpu});
 }
 
 void GpuWorker::look_at_pending() {

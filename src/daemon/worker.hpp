@@ -84,7 +84,7 @@ class GpuWorker {
   explicit GpuWorker(WorkerSetup setup, lease::FileDescriptor bell, lease::FileDescriptor poll);
   GpuWorker(const GpuWorker&) = delete;
   GpuWorker& operator=(const GpuWorker&) = delete;
-  /// shut_down() first. Waits for the thread.
+  /// Shuts down and waits for the thread, for as long as its driver call may take.
   ~GpuWorker();
 
   // From any thread; none of them waits for the driver.

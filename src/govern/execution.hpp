@@ -37,7 +37,7 @@ struct Execution {
   Cost promised;                         ///< of one iteration
   Cost baseline;  ///< of one iteration at the clocks the plan is compared with
   trace::ClockPair baseline_clocks;
-  std::optional<Cost> best_static;  ///< one iteration at the best single pair, if the plan names one
+  std::optional<Cost> best_static;  ///< of one iteration at the best single pair, if there is one
   std::optional<Joules> bound;      ///< no plan of its granularity and budget uses less
   EvidenceKind evidence = EvidenceKind::unstated;
 };

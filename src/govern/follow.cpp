@@ -78,9 +78,11 @@ Followed follow(const Execution& plan, const trace::PositionPage& page, const gp
                 const Actuator& actuator, const FollowOptions& options,
                 const std::stop_token& stop) {
   const auto clock = device.clock();
-  const auto participation = clock.participate();
   Follower follower(plan, actuator, options);
   CounterWatch counter(device);
+  // After the watch, so that it ends before: who takes part while waiting for the watch's thread
+  // would stop the time that thread sleeps by.
+  const auto participation = clock.participate();
   while (!stop.stop_requested()) {
     follower.look_whether_ready();
     const auto position = trace::read(page);

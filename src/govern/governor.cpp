@@ -102,10 +102,15 @@ Decision Governor::decide(const trace::Position& position, std::uint64_t now) {
       const double start =
           begun ? static_cast<double>(position.started_ns) : predicted_start(change, position, at);
       const double late = at + change.lead_ns - start;
-      if (!begun && late < 0.0) {
-        const auto look_at = static_cast<std::uint64_t>(std::ceil(at - late));
-        return asked_ == before ? Decision{.look_at = look_at}
-                                : Decision{.clocks = asked_, .look_at = look_at};
+      // A driver that is asked again while a change is on its way may forget the first one.
+      const auto& in_flight_until = in_flight_until_[static_cast<std::size_t>(change.domain)];
+      const double due = begun ? at : at - late;
+      if (due > at || in_flight_until > at) {
+        Decision decision;
+        if (asked_ != before) decision.clocks = asked_;
+        note_flight(before, at);
+        decision.look_at = static_cast<std::uint64_t>(std::ceil(std::max(due, in_flight_until)));
+        return decision;
       }
       take(change, late);
     }
@@ -113,10 +118,17 @@ Decision Governor::decide(const trace::Position& position, std::uint64_t now) {
   }
 }
 
+/// From now on the requests that were just decided on are on their way.
+void Governor::note_flight(trace::ClockPair before, double now) {
+  if (asked_.core != before.core) in_flight_until_[0] = now + leads_ns_[0];
+  if (asked_.memory != before.memory) in_flight_until_[1] = now + leads_ns_[1];
+}
+
 void Governor::take(const Change& change, double late_ns) {
   auto& asked = change.domain == Domain::core ? asked_.core : asked_.memory;
   if (asked == change.clock) return;  // held since before the first iteration
   asked = change.clock;
+  leads_ns_[static_cast<std::size_t>(change.domain)] = change.lead_ns;
   ++punctuality_.changes;
   if (late_ns > kPunctual) ++punctuality_.late;
   punctuality_.most_late = std::max(punctuality_.most_late, Seconds(late_ns / kNanoseconds));

@@ -7,6 +7,7 @@
 // Times are nanoseconds on the device's clock.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -74,6 +75,7 @@ class Governor {
   /// When the invocation that a change is meant for starts.
   [[nodiscard]] double predicted_start(const Change& change, const trace::Position& position,
                                        double now) const;
+  void note_flight(trace::ClockPair before, double now);
   void take(const Change& change, double late_ns);
   void advance();
 
@@ -83,6 +85,8 @@ class Governor {
   std::size_t next_ = 0;           ///< the change to ask for next ...
   std::int64_t iteration_ = -1;    ///< ... while this iteration runs; -1: before the first
   trace::ClockPair asked_;
+  std::array<double, 2> leads_ns_{};         ///< per domain: of its newest change
+  std::array<double, 2> in_flight_until_{};  ///< per domain: when its last request takes effect
   double pace_ = 1.0;
   std::optional<trace::Position> iteration_start_;
   bool is_off_plan_ = false;

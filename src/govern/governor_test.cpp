@@ -99,6 +99,18 @@ TEST(Governor, AsksForTheNewestOnlyWhenSeveralFellDue) {
   EXPECT_EQ(governor.decide(at(0, 4, 40 * kMs), 41 * kMs).clocks, kBoth);
 }
 
+TEST(Governor, LetsAChangeTakeEffectBeforeItAsksForTheNext) {
+  // The second segment is as short as a latency. The first request was 2 ms late: asking for the
+  // third segment's clocks on time would overtake it.
+  const auto plan = plan_of({{kHigh, 3}, {kLow, 1}, {kBoth, 4}}, 10.0, 10.0);
+  Governor governor(plan);
+  (void)governor.decide(at(0, 0, 0), 0);
+  const auto first = governor.decide(at(0, 2, 20 * kMs), 22 * kMs);
+  EXPECT_EQ(first.clocks, kLow);
+  EXPECT_EQ(first.look_at, 32 * kMs);  // not 30: the memory's change is free, the core's is not
+  EXPECT_EQ(governor.decide(at(0, 3, 30 * kMs), 32 * kMs).clocks, kBoth);
+}
+
 TEST(Governor, CatchesUpWithAProgramThatWentOnUnseen) {
   const auto plan = plan_of({{kHigh, 2}, {kLow, 2}}, 10.0, 1.0);
   Governor governor(plan);

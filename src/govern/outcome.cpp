@@ -103,6 +103,8 @@ std::string run_json(const RunReport& report) {
   Json object;
   object["governed"] = report.governed;
   object["baseline"] = cost_json(plan.baseline);
+  object["baseline"]["core_mhz"] = clock_json(plan.baseline_clocks.core);
+  object["baseline"]["memory_mhz"] = clock_json(plan.baseline_clocks.memory);
   object["promised"] = cost_json(plan.promised);
   object["promised"]["time_change_pct"] = change_pct(plan.baseline.time, plan.promised.time);
   object["promised"]["energy_change_pct"] = change_pct(plan.baseline.energy, plan.promised.energy);

@@ -4,12 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <utility>
 
 #include "nvml/nvml.hpp"
+#include "tests/temporary_folder.hpp"
 #include "tests/tiny_driver.hpp"
 
 namespace negawatt::gpu {
@@ -27,13 +27,12 @@ const Request kAll{.core = kCore, .memory = kMemory, .power = kPower};
 
 class ClockGuardTest : public ::testing::Test {
  protected:
-  ClockGuardTest() {
-    std::string name = fs::temp_directory_path() / "negawatt-guard-XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-    journal_ = std::make_unique<Journal>(Journal::open(folder_ / "journal").value());
-  }
-  ~ClockGuardTest() override { fs::remove_all(folder_); }
+  ClockGuardTest() { open_journal(); }
 
+  void open_journal() {
+    journal_.reset();  // one at a time
+    journal_ = std::make_unique<Journal>(Journal::open(journal_path_).value());
+  }
   [[nodiscard]] ClockGuard guard(GuardOptions options = {}) {
     const Device device = library_.device();
     options.limits.device = read_limits(device);
@@ -53,7 +52,8 @@ class ClockGuardTest : public ::testing::Test {
   }
 
   TinyLibrary library_;
-  fs::path folder_;
+  testing::TemporaryFolder folder_;
+  std::string journal_path_ = folder_.path("journal");
   std::unique_ptr<Journal> journal_;
   std::vector<RestoreFailure> failures_;
 };
@@ -231,11 +231,11 @@ TEST_F(ClockGuardTest, ClampsToTheLimits) {
 TEST_F(ClockGuardTest, ChangesClocksWithoutTheDiskOnceArmed) {
   ClockGuard guarded = guard();
   ASSERT_TRUE(guarded.apply({.core = kCore}));
-  const auto written = fs::last_write_time(folder_ / "journal");
-  const auto size = fs::file_size(folder_ / "journal");
+  const auto written = fs::last_write_time(journal_path_);
+  const auto size = fs::file_size(journal_path_);
   ASSERT_TRUE(guarded.apply({.core = CoreLock{ClockRange::exactly({1980})}}));
-  EXPECT_EQ(fs::last_write_time(folder_ / "journal"), written);
-  EXPECT_EQ(fs::file_size(folder_ / "journal"), size);
+  EXPECT_EQ(fs::last_write_time(journal_path_), written);
+  EXPECT_EQ(fs::file_size(journal_path_), size);
 }
 
 TEST_F(ClockGuardTest, TellsAskedFromObserved) {
@@ -274,8 +274,7 @@ TEST_F(ClockGuardTest, ACrashIsRepairedFromTheJournal) {
   auto lost = std::make_unique<ClockGuard>(guard());
   ASSERT_TRUE(lost->apply(kAll));
   lost.release();  // NOLINT: the process dies here, without destructors
-  journal_.reset();
-  journal_ = std::make_unique<Journal>(Journal::open(folder_ / "journal").value());
+  open_journal();
   ASSERT_EQ(journal_->outstanding().size(), 3U);
   EXPECT_THAT(replay(*journal_, library_.open().devices()), IsEmpty());
   expect_untouched();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "gpu/nvml_library.hpp"
 #include "nvml/nvml.hpp"
 #include "tests/tiny_driver.hpp"
 
@@ -117,6 +118,18 @@ TEST(Driver, OpenedToObserveHasNoWayToChangeAGpu) {
   }
   EXPECT_THAT(library.state().writes, IsEmpty());
   EXPECT_THAT(driver.missing_functions(), Each(Not(StartsWith("nvmlDeviceSet"))));
+}
+
+TEST(Driver, OpenedToObserveDoesNotEvenLookTheSettersUp) {
+  const TinyLibrary tiny;
+  const auto observing = NvmlLibrary::load(tiny.path(), Setters::absent);
+  ASSERT_TRUE(observing);
+  EXPECT_EQ((*observing)->nvmlDeviceSetGpuLockedClocks.pointer, nullptr);
+  EXPECT_EQ((*observing)->nvmlDeviceResetGpuLockedClocks.pointer, nullptr);
+  EXPECT_EQ((*observing)->nvmlDeviceSetMemoryLockedClocks.pointer, nullptr);
+  EXPECT_EQ((*observing)->nvmlDeviceResetMemoryLockedClocks.pointer, nullptr);
+  EXPECT_EQ((*observing)->nvmlDeviceSetPowerManagementLimit.pointer, nullptr);
+  EXPECT_NE((*observing)->nvmlDeviceGetPowerManagementLimit.pointer, nullptr);
 }
 
 TEST(Driver, StaysLoadedWhileADeviceOfItLives) {

@@ -9,11 +9,12 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
+
+#include "tests/temporary_folder.hpp"
 
 namespace negawatt::gpu {
 namespace {
@@ -26,13 +27,6 @@ const Backup kMemory{kGpu, MemoryLock{}};
 
 class JournalTest : public ::testing::Test {
  protected:
-  JournalTest() {
-    std::string name = fs::temp_directory_path() / "negawatt-journal-XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-    path_ = folder_ / "journal";
-  }
-  ~JournalTest() override { fs::remove_all(folder_); }
-
   [[nodiscard]] Journal open() const {
     auto journal = Journal::open(path_);
     EXPECT_TRUE(journal) << journal.error().message;
@@ -45,8 +39,8 @@ class JournalTest : public ::testing::Test {
   }
   void add(const std::string& text) const { std::ofstream(path_, std::ios::app) << text; }
 
-  fs::path folder_;
-  std::string path_;
+  testing::TemporaryFolder folder_;
+  std::string path_ = folder_.path("journal");
 };
 
 TEST_F(JournalTest, RemembersWhatIsOutstanding) {
@@ -112,7 +106,7 @@ TEST_F(JournalTest, LeavesAFileAloneThatIsNotAJournal) {
 }
 
 TEST_F(JournalTest, FailsPlainlyWithoutItsFolder) {
-  const auto journal = Journal::open(folder_ / "none" / "journal");
+  const auto journal = Journal::open(folder_.path("none/journal"));
   ASSERT_FALSE(journal);
   EXPECT_NE(journal.error().message.find("No such file"), std::string::npos);
 }

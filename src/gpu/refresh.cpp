@@ -129,7 +129,9 @@ Answer<SensorReading> read_sensor(const Device& device, Sensor sensor) {
 }
 
 RefreshTracker::RefreshTracker(Device device, Sensor sensor, const Refresh& refresh)
-    : device_(std::move(device)), sensor_(sensor), refresh_(refresh) {}
+    : device_(std::move(device)), sensor_(sensor), refresh_(refresh) {
+  NW_ASSERT(refresh_.period > Seconds(0));
+}
 
 Seconds RefreshTracker::narrow() const { return kAim * 4.0 + refresh_.read_cost * 2.5; }
 

@@ -11,7 +11,6 @@
 #include <sstream>
 #include <utility>
 
-#include "core/text.hpp"
 #include "gpusim/description_gpu.hpp"
 #include "gpusim/toml_reader.hpp"
 
@@ -158,26 +157,6 @@ Result<MachineModel> read_machine(const std::string& path) {
   return parse_machine(bytes, path, [&](std::string_view name) {
     return read_file((folder / std::filesystem::path(name)).string());
   });
-}
-
-Result<Seconds> parse_latency(std::string_view text) {
-  if (text == "none") return Seconds(0);
-  const auto unit_at = text.find_first_not_of("0123456789.e+-");
-  auto unit = unit_at == text.npos ? std::string_view() : text.substr(unit_at);
-  const auto digits = text.substr(0, text.size() - unit.size());
-  while (unit.starts_with(' ')) unit.remove_prefix(1);
-  double value = 0;
-  const auto [stop, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const double scale = unit.empty() || unit == "s" ? 1
-                       : unit == "ms"              ? 1e-3
-                       : unit == "us"              ? 1e-6
-                                                   : 0;
-  if (problem == std::errc() && stop == digits.data() + digits.size() && scale > 0 && value >= 0 &&
-      value * scale <= 1e6)
-    return Seconds(value * scale);
-  return failure(Code::invalid,
-                 fmt::format("'{}': expected a duration as '6 ms', 'none' or a number of seconds",
-                             printable(text)));
 }
 
 void override_latency(MachineModel& machine, Seconds latency) {

@@ -12,6 +12,9 @@ namespace negawatt::gpusim {
 
 void read_gpu(TomlTable& table, GpuModel& gpu);
 
+/// Clocks, latencies, power, heat, limits, governor and sensors.
+void read_physics(TomlTable& table, GpuModel& gpu);
+
 /// `faults` of a GPU or of the machine.
 void read_faults(TomlTable& table, FaultScript& script);
 

@@ -173,6 +173,7 @@ TEST(Description, EveryProblemNamesFileLineAndWhatWasExpected) {
   EXPECT_THAT(problem(altered("kind = \"feedback\"", "kind = \"magic\"")),
               HasSubstr("'equilibrium' or 'feedback'"));
   EXPECT_EQ(problem(altered("[gpu.clocks]", "[gpu.clocks")).substr(0, 7), "m.toml:");
+  EXPECT_EQ(problem("# fine\ndriver = \"\xc3\xa9\"\n"), "m.toml:2: expected plain ASCII");
   EXPECT_EQ(problem("driver = \"1\"\n"), "m.toml:1: [[gpu]] is missing");
   EXPECT_EQ(problem("gpu = 3\n"), "m.toml:1: 'gpu': expected a list of tables");
 }

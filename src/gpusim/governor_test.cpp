@@ -88,6 +88,20 @@ TEST(Governor, FeedbackGivesTheClockBackWhenTheLoadEnds) {
   EXPECT_EQ(next_event(gpu.state()), kNever);
 }
 
+TEST(Governor, FeedbackWakesWhenHeatBringsPowerOverTheLimit) {
+  auto model = with_feedback();
+  model.power.leakage_w_per_k = 2;
+  model.limits.initial = Watts(180);
+  DeviceForTest gpu(model, {steep_kernel()});
+  gpu.submit_calls(0, 1'000'000);
+  // 200 W at 50 C: 150 W on the cold board, 187.5 W at 43.75 C if nothing were done.
+  gpu.advance_to(kSecond);
+  EXPECT_EQ(gpu.readings().core_mhz, 1000);
+  gpu.advance_to(200 * kSecond);
+  EXPECT_LT(gpu.readings().core_mhz, 1000);
+  EXPECT_LE(truth_at(model, gpu.state(), 200 * kSecond).power, Watts(181));
+}
+
 TEST(Governor, HeatLowersTheClockUntilTheBoardIsCoolEnough) {
   auto model = small_gpu();
   model.thermal.kelvin_per_watt = 0.5;  // 200 W would be 125 C

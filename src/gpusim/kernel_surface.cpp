@@ -65,6 +65,19 @@ CoreNode node_of(const KernelDemand& demand, const GpuModel& model, double core_
   return {core_mhz, time, power.in_si()};
 }
 
+/// The surface, if it can be interpolated: logarithms need finite numbers above 0.
+Result<KernelSurface> checked(const KernelSurface& surface) {
+  const auto usable = [](double x) { return std::isfinite(x) && x > 0.0; };
+  for (const auto& setting : std::span(surface.settings).first(surface.count))
+    for (const auto& node : nodes_of(setting))
+      if (!usable(node.time_s) || !usable(node.power_w))
+        return failure(Code::invalid,
+                       fmt::format("kernel '{}': expected time and power above 0 at {} MHz, found "
+                                   "{} s and {} W",
+                                   surface.name_text(), node.core_mhz, node.time_s, node.power_w));
+  return surface;
+}
+
 void fill(MemorySetting& setting, const KernelDemand& demand, const GpuModel& model,
           double memory_mhz) {
   const auto& core = model.clocks.core_mhz;
@@ -134,7 +147,7 @@ Result<KernelSurface> surface_of_table(const GpuModel& model, const trace::Kerne
   }
   for (const auto& option : kernel.options)
     if (option.clocks.core.is_automatic()) fits = fits && add(option, automatic);
-  if (fits) return surface;
+  if (fits) return checked(surface);
   return failure(Code::invalid,
                  fmt::format("kernel '{}': expected at most {} memory settings with {} core clocks",
                              kernel.name, kMostMemorySettings, kMostCoreNodes));
@@ -148,7 +161,7 @@ Result<KernelSurface> surface_of_demand(const GpuModel& model, const KernelDeman
   fill(*setting_of(surface, 0), demand, model, model.clocks.auto_memory_mhz);
   for (const auto mhz : model.clocks.memory_mhz)
     fill(*setting_of(surface, mhz), demand, model, mhz);
-  return surface;
+  return checked(surface);
 }
 
 }  // namespace negawatt::gpusim

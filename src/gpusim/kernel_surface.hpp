@@ -63,7 +63,7 @@ static_assert(std::is_trivially_copyable_v<KernelSurface>);
 /// A kernel's rows of a table. Its automatic core clock becomes the node at `auto_core_mhz` of the
 /// model; rows at or above that clock are left out, for the card behaves there as at the automatic
 /// one. A memory setting without an automatic row ends at its highest clock. Fails, naming the
-/// kernel, on a name that is too long or on more nodes or settings than fit.
+/// kernel, on a name that is too long, on more nodes or settings than fit, or without power.
 [[nodiscard]] Result<KernelSurface> surface_of_table(const GpuModel& model,
                                                      const trace::Kernel& kernel);
 

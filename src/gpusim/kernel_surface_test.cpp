@@ -6,7 +6,10 @@
 
 #include <cmath>
 
+#include "gpusim/description.hpp"
 #include "gpusim/gpu_for_test.hpp"
+#include "gpusim/physics.hpp"
+#include "tests/shared_data.hpp"
 #include "trace/kernel_table.hpp"
 
 namespace negawatt::gpusim {
@@ -85,6 +88,37 @@ TEST(KernelSurface, WhatDoesNotFitIsRefusedByName) {
   const auto unnamed =
       surface_of_table(small_gpu(), kernel_of(std::string(96, 'k') + ",g,1,auto,auto,1,1\n"));
   EXPECT_FALSE(unnamed);
+}
+
+TEST(KernelSurface, EveryPublishedKernelPlaysOnTheSimulated3080Ti) {
+  const auto machine = read_machine(NEGAWATT_SOURCE_DIR "/data/gpusim/rtx3080ti.toml");
+  ASSERT_TRUE(machine) << machine.error().message;
+  const auto table = trace::parse_kernel_table(
+      testing::repository_file("data/gpt3-xl-3080ti/kernels.csv"), "kernels.csv");
+  ASSERT_TRUE(table) << table.error().message;
+  for (const auto& kernel : table->kernels) {
+    const auto surface = surface_of_table(machine->gpus[0], kernel);
+    ASSERT_TRUE(surface) << surface.error().message;
+    DeviceForTest gpu(machine->gpus[0], {*surface});
+    gpu.submit_calls(0, 1'000'000'000);
+    for (const auto& option : kernel.options) {
+      const auto lock = [](trace::Clock clock) { return ClockSetting{clock.mhz(), clock.mhz()}; };
+      const auto& [core, memory] = option.clocks;
+      core.is_automatic() ? reset_core(gpu.device(), 1) : lock_core(gpu.device(), lock(core), 1);
+      memory.is_automatic() ? reset_memory(gpu.device(), 1)
+                            : lock_memory(gpu.device(), lock(memory), 1);
+      gpu.advance_to(gpu.state().now_ns + kSecond);
+      EXPECT_DOUBLE_EQ(gpu.state().conditions.call_s, option.time.in_si()) << kernel.name;
+      EXPECT_NEAR(gpu.state().conditions.power_w, (option.energy / option.time).in_si(), 1e-9)
+          << kernel.name;
+    }
+  }
+}
+
+TEST(KernelSurface, AKernelWithoutPowerIsRefused) {
+  auto model = small_gpu();
+  model.power.static_power = model.power.clock_power = Watts(0);
+  EXPECT_FALSE(surface_of_demand(model, {.name = "ghost", .compute = Seconds(1)}));
 }
 
 TEST(KernelSurface, ADemandIsItsFormulaAtEveryNode) {

@@ -202,23 +202,23 @@ void write_power(std::string& out, Questions& gpu) {
                  least * 1e-3, standard * 1e-3, most * 1e-3, present * 1e-3);
 }
 
-/// The usual time between two changes of the energy counter; nothing when it does not move.
+/// The mean time between changes of the energy counter; nothing when it hardly moves. The mean of
+/// several, because each change is seen up to a poll and the cost of a read late.
 std::optional<std::int64_t> sensor_period_ns(Questions& gpu, const RecordClock& clock) {
-  std::vector<std::int64_t> changes;
-  unsigned long long last = 0;
+  constexpr int kPeriods = 10;
   const auto give_up = clock.now_ns() + 3000 * kMs;
-  while (changes.size() < 8 && clock.now_ns() < give_up) {
+  unsigned long long last = 0;
+  std::int64_t first_change_ns = 0;
+  int periods = -1;
+  while (periods < kPeriods && clock.now_ns() < give_up) {
     unsigned long long energy = 0;
     if (!NW_ASK(gpu, nvmlDeviceGetTotalEnergyConsumption, &energy)) return std::nullopt;
-    if (last != 0 && energy != last) changes.push_back(clock.now_ns());
+    if (last != 0 && energy != last && ++periods == 0) first_change_ns = clock.now_ns();
+    if (periods == kPeriods) return (clock.now_ns() - first_change_ns) / kPeriods;
     last = energy;
     clock.wait_ns(kMs / 2);
   }
-  std::vector<std::int64_t> periods;
-  for (std::size_t i = 1; i < changes.size(); ++i) periods.push_back(changes[i] - changes[i - 1]);
-  if (periods.empty()) return std::nullopt;
-  std::ranges::sort(periods);
-  return std::max<std::int64_t>(periods[periods.size() / 2], kMs);
+  return std::nullopt;
 }
 
 void write_sensors(std::string& out, Questions& gpu, const RecordClock& clock) {

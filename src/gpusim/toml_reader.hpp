@@ -64,7 +64,7 @@ class TomlTable {
 
 class TomlDocument {
  public:
-  /// Fails on what is not TOML. `file` names it in messages.
+  /// Fails on what is not TOML, or not ASCII. `file` names it in messages.
   [[nodiscard]] static Result<TomlDocument> parse(std::string_view bytes, std::string_view file);
   [[nodiscard]] TomlTable root() const;
 

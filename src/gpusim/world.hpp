@@ -93,7 +93,8 @@ class GpuAccess {
   [[nodiscard]] Device draft();
   void commit();
 
-  /// Opens a context of the calling thread, by itself.
+  /// Opens a context of the calling thread, by itself. The thread closes it, or ends, before its
+  /// World goes: the kernel and the C library keep a list of the locks that a thread holds.
   [[nodiscard]] std::optional<std::uint32_t> open_context(const Context& process);
   [[nodiscard]] bool is_open(std::uint32_t context) const;
   /// Closes it and frees its surfaces, by itself.

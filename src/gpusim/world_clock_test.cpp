@@ -69,26 +69,24 @@ TEST_F(WorldClockTest, VirtualTimeStandsStillWhileSomebodyWhoJoinedIsAwake) {
   clock.leave(seat);
 }
 
-/// Each sleeper notes who it is, and when, at each of its times.
-std::vector<std::string> diary_of(WorldClock clock,
-                                  std::vector<std::vector<std::int64_t>> sleepers) {
+/// Each sleeper notes who it is, and when, at each of its times. They fall asleep in their order.
+std::vector<std::string> diary_of(ClockState& state,
+                                  const std::vector<std::vector<std::int64_t>>& sleepers) {
+  WorldClock clock(state);
   std::vector<std::string> diary;  // no lock: only one joined thread runs at any time
   std::atomic<std::size_t> joined = 0;
   std::vector<std::thread> threads;
   for (std::size_t who = 0; who < sleepers.size(); ++who) {
     threads.emplace_back([&, who] {
       Seat seat;
-      while (joined.load() != who) std::this_thread::yield();
       EXPECT_TRUE(clock.join(seat));
-      joined.fetch_add(1);
-      // All must be there before the first one falls asleep, and they must do so in order.
-      while (joined.load() < sleepers.size() + who) std::this_thread::yield();
-      const auto fall_asleep = [&](std::int64_t time) {
+      ++joined;
+      while (joined < sleepers.size() || std::atomic_ref(state.sleeps).load() < who)
+        std::this_thread::yield();
+      for (const auto time : sleepers[who]) {
         clock.sleep_until(seat, time);
         diary.push_back(std::to_string(who) + "@" + std::to_string(clock.now_ns()));
-      };
-      joined.fetch_add(1);
-      for (const auto time : sleepers[who]) fall_asleep(time);
+      }
       clock.leave(seat);
     });
   }
@@ -97,8 +95,15 @@ std::vector<std::string> diary_of(WorldClock clock,
 }
 
 TEST_F(WorldClockTest, SleepersWakeOneByOneInTheOrderOfTheirTimes) {
-  EXPECT_THAT(diary_of(make_virtual(), {{10, 40, 50}, {20, 30}, {15, 60}}),
+  (void)make_virtual();
+  EXPECT_THAT(diary_of(*state_, {{10, 40, 50}, {20, 30}, {15, 60}}),
               ElementsAre("0@10", "2@15", "1@20", "1@30", "0@40", "0@50", "2@60"));
+}
+
+TEST_F(WorldClockTest, OfThoseDueAtTheSameTimeWhoFellAsleepFirstWakesFirst) {
+  (void)make_virtual();
+  EXPECT_THAT(diary_of(*state_, {{20, 30}, {20, 30}, {10, 30}}),
+              ElementsAre("2@10", "0@20", "1@20", "2@30", "0@30", "1@30"));
 }
 
 TEST_F(WorldClockTest, ANotificationWakesASleeperBeforeItsTime) {

@@ -18,7 +18,8 @@ namespace {
 using SteadyClock = std::chrono::steady_clock;
 
 SteadyClock::duration to_duration(Seconds time) {
-  return std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(time.in_si()));
+  return std::chrono::duration_cast<SteadyClock::duration>(
+      std::chrono::duration<double>(time.in_si()));
 }
 
 std::uint32_t id_of(const Message& message) {
@@ -30,6 +31,12 @@ std::uint32_t id_of(const Message& message) {
           return 0;
       },
       message);
+}
+
+/// A refusal of the connection itself.
+bool is_farewell(const Message& message) {
+  const auto* refused = std::get_if<Refused>(&message);
+  return refused != nullptr && refused->id == 0;
 }
 
 void set_id(Message& message, std::uint32_t id) {
@@ -72,8 +79,11 @@ Result<Connection::Reply> Connection::ask(Message request) {
   const std::scoped_lock lock(asking_);
   if (is_lost()) return lose("the connection to negawattd is lost");
   set_id(request, ++last_id_);
-  NW_CHECK(send(encode(request)));
-  return receive(last_id_);
+  // A daemon that refuses a connection says why and closes it, perhaps before it has read anything.
+  auto sent = send(encode(request));
+  auto reply = receive(last_id_);
+  if (!sent && !reply) return tl::unexpected(std::move(sent).error());
+  return reply;
 }
 
 Status Connection::send_only(const Message& message) {
@@ -99,11 +109,12 @@ Result<Connection::Reply> Connection::receive(std::uint32_t id) {
   while (true) {
     auto message = reader_.next();
     if (!message) return lose("negawattd answers what cannot be read: " + message.error().message);
-    if (*message && id_of(**message) == id)
+    if (*message && (id_of(**message) == id || is_farewell(**message)))
       return Reply{std::move(**message), std::move(descriptors)};
     if (*message) continue;  // the reply to what was sent without waiting
     const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now()).count();
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now())
+            .count();
     pollfd ready{socket_.number(), POLLIN, 0};
     if (left <= 0 || ::poll(&ready, 1, static_cast<int>(left) + 1) == 0)
       // What comes later, with its descriptors, must not be taken for the reply to another request.

@@ -48,6 +48,12 @@ std::string note_html(std::string_view term, const std::string& text) {
   return fmt::format("<dt>{}</dt><dd>{}</dd>\n", term, text);
 }
 
+std::string frontier_html(const std::string& baseline_name, const std::string& note,
+                          const std::string& alt) {
+  return filled(frontier_section(),
+                {{"baseline_name", baseline_name}, {"frontier_note", note}, {"frontier_alt", alt}});
+}
+
 std::string page_html(const Page& page) {
   return filled(page_frame(), {{"kind", page.kind},
                                {"file", page.file},

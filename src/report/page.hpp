@@ -17,10 +17,14 @@ namespace negawatt::report {
 [[nodiscard]] std::string_view page_css();
 [[nodiscard]] std::string_view chart_js();
 [[nodiscard]] std::string_view common_js();
+[[nodiscard]] std::string_view frontier_section();
 [[nodiscard]] std::string_view plan_body();
 [[nodiscard]] std::string_view plan_js();
 [[nodiscard]] std::string_view pipeline_body();
 [[nodiscard]] std::string_view pipeline_js();
+[[nodiscard]] std::string_view compare_body();
+[[nodiscard]] std::string_view compare_segments();
+[[nodiscard]] std::string_view compare_js();
 
 /// A place of the template and the HTML that goes there, already escaped.
 using Filling = std::pair<std::string_view, std::string>;
@@ -54,6 +58,10 @@ struct Tile {
   std::string_view tone;  ///< "good", "bad" or nothing
 };
 [[nodiscard]] std::string tile_html(const Tile& tile);
+
+/// The section with the frontier chart, whose data the script finds; all text is HTML.
+[[nodiscard]] std::string frontier_html(const std::string& baseline_name, const std::string& note,
+                                        const std::string& alt);
 
 /// What is known of the numbers' origin, as a sentence.
 [[nodiscard]] std::string evidence_html(const Evidence& evidence);

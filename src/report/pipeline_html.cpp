@@ -187,17 +187,22 @@ std::string stages_note(const PipelineReport& report) {
   return out;
 }
 
+std::string frontier_note(const PipelineReport& report) {
+  return report.frontier.empty()
+             ? "The frontier was not asked for; <code>--frontier</code> adds it."
+             : "Every point of the frontier is a plan with real clocks.";
+}
+
+std::string frontier_alt(const PipelineReport& report) {
+  return "Chart of energy change against time change. This plan: energy " +
+         typographic(change(change_pct(report.baseline.total.energy, report.plan.total.energy))) +
+         ". The table below has the values.";
+}
+
 std::string main_html(const PipelineReport& report) {
-  const auto energy =
-      typographic(change(change_pct(report.baseline.total.energy, report.plan.total.energy)));
   return filled(pipeline_body(),
-                {{"baseline_name", "all stages at their highest clocks"},
-                 {"frontier_note", report.frontier.empty()
-                                       ? "The frontier was not asked for; <code>--frontier</code> "
-                                         "adds it."
-                                       : "Every point of the frontier is a plan with real clocks."},
-                 {"frontier_alt", "Chart of energy change against time change. This plan: energy " +
-                                      energy + ". The table below has the values."},
+                {{"frontier", frontier_html("all stages at their highest clocks",
+                                            frontier_note(report), frontier_alt(report))},
                  {"yardsticks", total_rows(report)},
                  {"stages_note", stages_note(report)},
                  {"plan_alt",

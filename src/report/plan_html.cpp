@@ -170,9 +170,8 @@ std::string main_html(const ClockReport& report, const std::vector<KernelUse>& u
   const auto pairs = pair_uses(plan);
   return filled(
       plan_body(),
-      {{"baseline_name", html_escaped(baseline_name(plan))},
-       {"frontier_note", frontier_note(plan)},
-       {"frontier_alt", frontier_alt(plan)},
+      {{"frontier",
+        frontier_html(html_escaped(baseline_name(plan)), frontier_note(plan), frontier_alt(plan))},
        {"yardsticks", yardsticks_html(plan)},
        {"promise", promise_html(plan)},
        {"joules_note", joules_note(uses)},

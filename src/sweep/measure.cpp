@@ -73,6 +73,19 @@ ClockSamples watch_clocks(const gpu::Device& device, const WindowOptions& option
   return samples;
 }
 
+/// Slow kernels at low clocks take seconds a call. Returns when the window holds enough of them.
+Status wait_for_calls(KernelRunner& runner, const gpu::Device& device, const Opening& opening,
+                      const WindowOptions& options) {
+  const auto clock = device.clock();
+  const auto deadline = clock.now() + options.longest;
+  while (clock.now() < deadline) {
+    NW_TRY(const auto count, runner.count());
+    if (count.calls >= opening.count.calls + options.least_calls) break;
+    clock.sleep_for(options.window);
+  }
+  return {};
+}
+
 }  // namespace
 
 void wait_for_clocks(const gpu::Device& device, trace::ClockPair asked, Seconds patience) {
@@ -95,6 +108,7 @@ Result<Visit> measure(KernelRunner& runner, const gpu::Device& device, gpu::Ener
   device.clock().sleep_for(options.settle);
   NW_TRY(const auto opening, open_window(runner, meter));
   const auto samples = watch_clocks(device, options);
+  NW_CHECK(wait_for_calls(runner, device, opening, options));
   NW_TRY(const auto use, meter.end(opening.window, gpu::WhenShort::extend));
   NW_TRY(const auto count, runner.count());
   NW_CHECK(runner.stop_kernel());

@@ -6,6 +6,8 @@
 // whether the GPU really ran at what was asked for.
 #pragma once
 
+#include <cstdint>
+
 #include "core/result.hpp"
 #include "core/units.hpp"
 #include "gpu/device.hpp"
@@ -20,6 +22,8 @@ struct WindowOptions {
   Seconds settle = Seconds(0.3);  ///< the kernel runs this long before the window opens
   Seconds window = Seconds(2.0);  ///< at least; it ends at a refresh of the counter
   int clock_samples = 8;          ///< over the window
+  std::uint64_t least_calls = 5;  ///< the window goes on until so many have completed ...
+  Seconds longest = Seconds(60);  ///< ... or until then, if there are two
 };
 
 /// Measures `kernel` of the runner at the clocks that hold now; `asked` says which those should be.

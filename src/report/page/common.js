@@ -60,6 +60,37 @@ const negawatt = (function () {
     }, more);
   }
 
+  // An axis of names.
+  function nameAxis(more) {
+    return Object.assign({
+      grid: {display: false, borderColor: colour('line')}, ticks: {color: colour('text')}
+    }, more);
+  }
+  // Rows of floating bars over the time of an iteration, one row per name.
+  function timeRowsOptions(longest, title) {
+    const options = baseOptions();
+    options.indexAxis = 'y';
+    options.interaction = {mode: 'nearest', intersect: true};
+    options.scales = {
+      x: axis('time in the iteration', {type: 'linear', min: 0, max: longest}), y: nameAxis()
+    };
+    options.scales.x.ticks = {
+      color: colour('muted'), maxRotation: 0, includeBounds: false,
+      callback: (value) => significant(value, 's')
+    };
+    options.plugins.legend.display = false;
+    options.plugins.tooltip.callbacks = {
+      title: (items) => items.length > 0 ? title(items[0].raw) : '',
+      label: (item) => {
+        const [from, to] = item.raw.x;
+        const at = item.raw.mhz === undefined ? '' : ' at ' + item.raw.mhz + '\u00a0MHz';
+        return [item.raw.y + at + ' for ' + significant(to - from, 's'),
+          'from ' + significant(from, 's') + ' to ' + significant(to, 's')];
+      }
+    };
+    return options;
+  }
+
   // The frontier.
   const shapes = {
     baseline: {pointStyle: 'rect', hollow: true, size: 7, colour: 'text'},
@@ -188,6 +219,6 @@ const negawatt = (function () {
     again();
   }
 
-  return {axis, baseOptions, colour, data, drawFrontier, groupColours, keepDrawn, mixed, shortened,
-    signed, significant};
+  return {axis, baseOptions, colour, data, drawFrontier, groupColours, keepDrawn, mixed, nameAxis,
+    shortened, signed, significant, timeRowsOptions};
 })();

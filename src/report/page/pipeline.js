@@ -2,7 +2,7 @@
 // Charts of a pipeline plan: the frontier, and what every stage does when.
 (function () {
   'use strict';
-  const {axis, baseOptions, colour, data, drawFrontier, keepDrawn, mixed, significant} = negawatt;
+  const {colour, data, drawFrontier, keepDrawn, mixed, timeRowsOptions} = negawatt;
   const passes = ['forward', 'backward'];
   const ramps = ['core', 'memory'];
 
@@ -14,26 +14,7 @@
   }
   function drawStages(id, instructions) {
     const names = data.stages.map((stage) => 'stage ' + stage);
-    const options = baseOptions();
-    options.indexAxis = 'y';
-    options.interaction = {mode: 'nearest', intersect: true};
-    options.scales = {
-      x: axis('time in the iteration', {type: 'linear', min: 0, max: data.longest_s}),
-      y: {grid: {display: false, borderColor: colour('line')}, ticks: {color: colour('text')}}
-    };
-    options.scales.x.ticks = {
-      color: colour('muted'), maxRotation: 0, includeBounds: false,
-      callback: (value) => significant(value, 's')
-    };
-    options.plugins.legend.display = false;
-    options.plugins.tooltip.callbacks = {
-      title: (items) => items.length > 0 ? items[0].raw.label : '',
-      label: (item) => {
-        const [from, to] = item.raw.x;
-        return [item.raw.y + ' at ' + item.raw.mhz + '\u00a0MHz for ' + significant(to - from, 's'),
-          'from ' + significant(from, 's') + ' to ' + significant(to, 's')];
-      }
-    };
+    const options = timeRowsOptions(data.longest_s, (bar) => bar.label);
     const bars = instructions.map(([stage, pass, microbatch, mhz, start, end]) =>
       ({x: [start, end], y: names[stage], mhz: mhz, label: passes[pass] + ' ' + microbatch}));
     return new Chart(document.getElementById(id), {

@@ -2,8 +2,8 @@
 // Charts of a clock plan, and its kernel table, which can be sorted and searched.
 (function () {
   'use strict';
-  const {axis, baseOptions, colour, data, drawFrontier, groupColours, keepDrawn, mixed, shortened,
-    signed, significant} = negawatt;
+  const {axis, baseOptions, colour, data, drawFrontier, groupColours, keepDrawn, mixed, nameAxis,
+    shortened, signed, significant, timeRowsOptions} = negawatt;
 
   // Joules: a bar is the baseline, split into what the plan uses and what it saves.
   function drawJoules(id, rows) {
@@ -23,9 +23,9 @@
     options.interaction = {mode: 'index', axis: 'y', intersect: false};
     options.scales = {
       x: axis('energy (J)', {stacked: true}),
-      y: {stacked: true, grid: {display: false, borderColor: colour('line')}, ticks: {
+      y: nameAxis({stacked: true, ticks: {
         color: colour('text'), autoSkip: false,
-        callback: (value, index) => shortened(rows[index].name, 24)}}
+        callback: (value, index) => shortened(rows[index].name, 24)}})
     };
     options.plugins.legend.position = 'bottom';
     options.plugins.legend.labels.pointStyle = 'rect';
@@ -99,26 +99,8 @@
       significant(start, 's') + ' to ' + significant(start + length, 's');
   }
   function drawTime() {
-    const options = baseOptions();
-    options.indexAxis = 'y';
-    options.interaction = {mode: 'nearest', intersect: true};
-    options.scales = {
-      x: axis('time in the iteration', {type: 'linear', min: 0, max: data.time_s}),
-      y: {grid: {display: false, borderColor: colour('line')}, ticks: {color: colour('text')}}
-    };
-    options.scales.x.ticks = {
-      color: colour('muted'), maxRotation: 0, includeBounds: false,
-      callback: (value) => significant(value, 's')
-    };
-    options.plugins.legend.display = false;
-    options.plugins.tooltip.callbacks = {
-      title: (items) => items.length > 0 ? shortened(items[0].raw.label || '(no group)', 60) : '',
-      label: (item) => {
-        const [from, to] = item.raw.x;
-        return [item.raw.y + ' for ' + significant(to - from, 's'),
-          'from ' + significant(from, 's') + ' to ' + significant(to, 's')];
-      }
-    };
+    const options = timeRowsOptions(data.time_s,
+      (run) => shortened(run.label || '(no group)', 60));
     const chart = new Chart(document.getElementById('time-chart'), {
       type: 'bar',
       data: {labels: data.lanes.map((lane) => lane.name), datasets: data.lanes.map(laneDataset)},
