@@ -225,6 +225,12 @@ TEST(Doctor, AHealthyMachineWorksAndIsSentToTheSweep) {
   EXPECT_THAT(next_step(diagnosis), HasSubstr("negawatt sweep"));
 }
 
+TEST(Doctor, DoesNotWorkWithoutTheDaemonHoweverGoodTheGpus) {
+  auto facts = facts_of_healthy_machine();
+  daemon_is_away(facts);
+  EXPECT_FALSE(works(diagnose(facts)));
+}
+
 TEST(Doctor, WorksWithOneLostGpuOfTwo) {
   auto facts = facts_of_healthy_machine();
   second_gpu_is_lost(facts);
