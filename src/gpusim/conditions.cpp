@@ -127,8 +127,7 @@ void move_anchor(const Device& device, std::int64_t at_ns) {
   const Segment segment(model, state);
   take_samples(model, segment, state, at_ns);
   const auto energy = segment.energy_since_anchor(at_ns);
-  if (is_busy(state)) {
-    const auto progress = running_work(state, at_ns);
+  if (const auto progress = running_work(state, at_ns)) {
     auto& running = state.running;
     running.energy += energy;
     running.call_share_done +=

@@ -3,12 +3,14 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <optional>
 #include <sstream>
+#include <tuple>
 #include <utility>
 
 #include "gpusim/description_gpu.hpp"
@@ -160,7 +162,7 @@ Result<MachineModel> read_machine(const std::string& path) {
 }
 
 void override_latency(MachineModel& machine, Seconds latency) {
-  const auto ns = static_cast<std::int64_t>(latency.in_si() * 1e9 + 0.5);
+  const auto ns = std::llround(latency.in_si() * 1e9);
   for (auto& gpu : machine.gpus) gpu.clocks.core_latency = gpu.clocks.memory_latency = {ns, ns, {}};
 }
 

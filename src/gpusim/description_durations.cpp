@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <string>
+#include <system_error>
 
 #include "core/text.hpp"
 #include "gpusim/description_gpu.hpp"

@@ -86,9 +86,13 @@ void read_faults(TomlTable& table, FaultScript& script) {
   auto counted = table.tables("calls");
   if (timed.size() > kMostFaults) return table.refuse("at", "at most 1000 faults");
   if (counted.size() > kMostFaults) return table.refuse("calls", "at most 1000 faults");
-  for (auto& entry : timed) read_timed(entry, script.timed.emplace_back());
+  for (auto& entry : timed) {
+    TimedFault fault;
+    read_timed(entry, fault);
+    const auto later = std::ranges::upper_bound(script.timed, fault.at_ns, {}, &TimedFault::at_ns);
+    script.timed.insert(later, fault);
+  }
   for (auto& entry : counted) read_counted(entry, script.counted.emplace_back());
-  std::ranges::stable_sort(script.timed, {}, &TimedFault::at_ns);
 }
 
 }  // namespace negawatt::gpusim

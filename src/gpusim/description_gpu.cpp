@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace negawatt::gpusim {
 namespace {
 
 // Far beyond any GPU, and small enough that no sum of them leaves its type.
 constexpr Range kSeconds{0, 1e6};
+constexpr Range kJoules{0, 1e6};
 constexpr Range kGibibytes{1, 1e6};
 constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 
@@ -23,6 +24,13 @@ struct Architecture {
 constexpr std::array kArchitectures = {Architecture{"volta", 5},  Architecture{"turing", 6},
                                        Architecture{"ampere", 7}, Architecture{"ada", 8},
                                        Architecture{"hopper", 9}, Architecture{"blackwell", 10}};
+
+template <class Unit>
+void take_unit(TomlTable& table, std::string_view key, Unit& value, Range range) {
+  double number = value.in_si();
+  table.take(key, number, range);
+  value = Unit(number);
+}
 
 void take_bytes(TomlTable& table, std::string_view key, std::uint64_t& bytes) {
   double gibibytes = static_cast<double>(bytes) / kGibibyte;
@@ -39,17 +47,19 @@ bool is_uuid(std::string_view text, std::string_view prefix) {
   });
 }
 
-/// Reads a hexadecimal number of exactly `digits` digits followed by `separator`, or by the end.
-bool take_hex(std::string_view& text, std::size_t digits, char separator, std::uint32_t& value) {
-  if (text.size() < digits) return false;
-  const auto* const end = text.data() + digits;
-  const auto [stop, problem] = std::from_chars(text.data(), end, value, 16);
-  if (problem != std::errc() || stop != end) return false;
-  text.remove_prefix(digits);
-  if (separator == 0) return text.empty();
-  if (!text.starts_with(separator)) return false;
-  text.remove_prefix(1);
-  return true;
+/// A part of an address: as many hexadecimal digits, then this character.
+struct HexField {
+  std::size_t digits = 0;
+  char separator = 0;
+};
+
+bool take_hex(std::string_view& text, HexField field, std::uint32_t& value) {
+  if (text.size() <= field.digits || text[field.digits] != field.separator) return false;
+  const auto number = text.substr(0, field.digits);
+  const auto* const end = number.data() + number.size();
+  const auto [stop, problem] = std::from_chars(number.data(), end, value, 16);
+  text.remove_prefix(field.digits + 1);
+  return problem == std::errc() && stop == end;
 }
 
 void read_pci(TomlTable& table, Identity& identity) {
@@ -57,9 +67,9 @@ void read_pci(TomlTable& table, Identity& identity) {
   table.need("pci", address);
   std::string_view text = address;
   const bool short_domain = text.find(':') == 4;
-  if (!take_hex(text, short_domain ? 4 : 8, ':', identity.pci_domain) ||
-      !take_hex(text, 2, ':', identity.pci_bus) || !take_hex(text, 2, '.', identity.pci_device) ||
-      text != "0")
+  if (!take_hex(text, {short_domain ? std::size_t{4} : std::size_t{8}, ':'}, identity.pci_domain) ||
+      !take_hex(text, {2, ':'}, identity.pci_bus) ||
+      !take_hex(text, {2, '.'}, identity.pci_device) || text != "0")
     table.refuse("pci", "an address as 0000:06:00.0");
 }
 
@@ -103,17 +113,11 @@ void read_kernel(TomlTable& table, KernelDemand& kernel) {
   kernel.group = kernel.name;
   table.take("group", kernel.group);
   table.take("calls", kernel.calls, {1, 1e9});
-  double part = 0;
-  const auto take = [&](std::string_view key, auto& value) {
-    part = 0;
-    table.take(key, part, kSeconds);
-    value = std::remove_reference_t<decltype(value)>(part);
-  };
-  take("compute_s", kernel.compute);
-  take("memory_s", kernel.memory);
-  take("latency_s", kernel.latency);
-  take("core_j", kernel.core_energy);
-  take("memory_j", kernel.memory_energy);
+  take_unit(table, "compute_s", kernel.compute, kSeconds);
+  take_unit(table, "memory_s", kernel.memory, kSeconds);
+  take_unit(table, "latency_s", kernel.latency, kSeconds);
+  take_unit(table, "core_j", kernel.core_energy, kJoules);
+  take_unit(table, "memory_j", kernel.memory_energy, kJoules);
   table.take("overlap", kernel.overlap, {1, 16});
   if (kernel.compute + kernel.memory + kernel.latency < Seconds(1e-9))
     table.refuse("name", "compute_s, memory_s and latency_s of a nanosecond at least together");

@@ -49,20 +49,24 @@ bool add_node(MemorySetting& setting, CoreNode node) {
   return true;
 }
 
-CoreNode node_of(const KernelDemand& demand, const GpuModel& model, double core_mhz,
-                 double memory_mhz) {
+struct ClocksMhz {
+  double core = 0;
+  double memory = 0;
+};
+
+CoreNode node_of(const KernelDemand& demand, const GpuModel& model, ClocksMhz at) {
   const auto& clocks = model.clocks;
-  const double compute = demand.compute.in_si() * clocks.core_mhz.back() / core_mhz;
-  const double memory = demand.memory.in_si() * clocks.memory_mhz.back() / memory_mhz;
+  const double compute = demand.compute.in_si() * clocks.core_mhz.back() / at.core;
+  const double memory = demand.memory.in_si() * clocks.memory_mhz.back() / at.memory;
   const double p = demand.overlap;
   const double time =
       demand.latency.in_si() + std::pow(std::pow(compute, p) + std::pow(memory, p), 1.0 / p);
-  const double volts = clocks.volts_at(core_mhz) / clocks.volts_at(clocks.core_mhz.back());
+  const double volts = clocks.volts_at(at.core) / clocks.volts_at(clocks.core_mhz.back());
   const auto work = demand.core_energy * (volts * volts) + demand.memory_energy;
   const auto power = model.power.static_power +
-                     model.power.clock_power * clocks.switching_power_at(core_mhz) +
+                     model.power.clock_power * clocks.switching_power_at(at.core) +
                      work / Seconds(time);
-  return {core_mhz, time, power.in_si()};
+  return {at.core, time, power.in_si()};
 }
 
 /// The surface, if it can be interpolated: logarithms need finite numbers above 0.
@@ -84,7 +88,7 @@ void fill(MemorySetting& setting, const KernelDemand& demand, const GpuModel& mo
   const std::size_t count = std::min(core.size(), kMostCoreNodes);
   for (std::size_t n = 0; n < count; ++n) {
     const auto at = count == 1 ? core.size() - 1 : n * (core.size() - 1) / (count - 1);
-    add_node(setting, node_of(demand, model, core[at], memory_mhz));
+    add_node(setting, node_of(demand, model, {.core = 1.0 * core[at], .memory = memory_mhz}));
   }
 }
 
