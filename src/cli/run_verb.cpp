@@ -68,7 +68,7 @@ Result<int> run_run(const RunArguments& arguments) {
   if (!arguments.watch) std::tie(clocks, note) = lease_for(plan, gpu.device);
   if (!note.empty()) std::fprintf(stderr, "negawatt: %s\n", note.c_str());
   const govern::Actuator actuator{
-      .is_ready = [&clocks] { return clocks && clocks->is_ready(); },
+      .is_ready = [&clocks](Seconds patience) { return clocks && clocks->is_ready(patience); },
       .ask = [&clocks](trace::ClockPair pair) { return clocks->ask(pair); }};
 
   NW_TRY(const auto ran,

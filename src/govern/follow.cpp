@@ -12,6 +12,9 @@ namespace {
 // How often to look when nothing is due: for the end of the program, and for a position that comes
 // without a notice.
 constexpr Seconds kLook(0.02);
+// The daemon needs a moment to see that the program uses the GPU. In virtual time, which stands
+// still meanwhile, the program would be over before.
+constexpr Seconds kReadyPatience(2.0);
 
 class Follower {
  public:
@@ -23,9 +26,9 @@ class Follower {
 
   /// Until the actuator is ready, decisions are only remembered: then the newest is asked for.
   void look_whether_ready() {
-    if (!governs_ || is_ready_ || !actuator_.is_ready()) return;
-    is_ready_ = true;
-    ask(governor_.asked());
+    if (!governs_ || is_ready_ || !followed_.was_seen) return;
+    is_ready_ = actuator_.is_ready(std::exchange(patience_, Seconds()));
+    if (is_ready_) ask(governor_.asked());
   }
 
   /// Returns when to look again.
@@ -33,6 +36,7 @@ class Follower {
     const auto soon = now + kLook;
     if (!position || position->state != trace::ProgramState::running) return soon;
     followed_.was_seen = true;
+    look_whether_ready();
     ledger_.note_position(*position);
     if (!governs_) return soon;
     const auto at = static_cast<std::uint64_t>(now.nanoseconds());
@@ -69,6 +73,7 @@ class Follower {
   const Actuator& actuator_;
   bool governs_;
   bool is_ready_ = false;
+  Seconds patience_ = kReadyPatience;  ///< for the first look: there is nothing else to do yet
   Followed followed_;
 };
 
@@ -84,7 +89,6 @@ Followed follow(const Execution& plan, const trace::PositionPage& page, const gp
   // would stop the time that thread sleeps by.
   const auto participation = clock.participate();
   while (!stop.stop_requested()) {
-    follower.look_whether_ready();
     const auto position = trace::read(page);
     const auto now = clock.now();
     follower.note(counter.take());

@@ -23,8 +23,9 @@ namespace negawatt::govern {
 
 /// How clocks are asked for: through a lease of the daemon, or a guard of our own.
 struct Actuator {
-  /// Whether clocks can be asked for yet: a lease waits for the program to use its GPU.
-  std::function<bool()> is_ready;
+  /// Whether clocks can be asked for, now or within a patience on the machine's own clock: a lease
+  /// waits for the program to use its GPU.
+  std::function<bool(Seconds patience)> is_ready;
   /// Returns when the driver has been asked.
   std::function<Status(trace::ClockPair)> ask;
 };

@@ -24,7 +24,10 @@ class LeasedClocks {
                                                     const std::string& program, bool needs_memory);
 
   /// The lease waits until a process of ours, or a child of it, uses the GPU.
-  [[nodiscard]] bool is_ready() const { return lease_.state() == lease::LeaseState::active; }
+  [[nodiscard]] bool is_ready(Seconds patience) const {
+    if (patience > Seconds()) (void)lease_.wait_active(patience);
+    return lease_.state() == lease::LeaseState::active;
+  }
   Status wait_ready(Seconds patience) const { return lease_.wait_active(patience); }
   /// Returns when the driver has been asked. Fails when the lease is over, the clocks lie outside
   /// of what was granted, or the driver refuses.
