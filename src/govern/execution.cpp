@@ -56,7 +56,7 @@ void check_iteration(JsonReader& reader, const Execution& execution) {
 }  // namespace
 
 Result<Execution> parse_execution(std::string_view bytes, std::string_view file) {
-  JsonReader reader(bytes, file, "negawatt plan --out");
+  JsonReader reader(bytes, {.file = file, .command = "negawatt plan --out"});
   const auto plan = reader.root();
   Execution execution;
   read_iteration(reader, reader.member(plan, "execution"), execution);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -22,18 +23,17 @@ struct JsonReader::Document {
   Json root;
 };
 
-JsonReader::JsonReader(std::string_view bytes, std::string_view file, std::string_view origin)
+JsonReader::JsonReader(std::string_view bytes, JsonSource source)
     : document_(std::make_unique<const Document>(Document{Json::parse(bytes, nullptr, false)})),
-      file_(file),
-      origin_(origin) {
+      source_(source) {
   if (document_->root.is_discarded())
-    refuse(fmt::format("not JSON; expected the output of '{}'", origin_));
+    refuse(fmt::format("not JSON; expected the output of '{}'", source_.command));
 }
 
 JsonReader::~JsonReader() = default;
 
 tl::unexpected<Error> JsonReader::error() const {
-  return failure(Code::invalid, fmt::format("{}: {}", file_, *error_));
+  return failure(Code::invalid, fmt::format("{}: {}", source_.file, error_.value_or("")));
 }
 
 void JsonReader::refuse(std::string what) {
@@ -53,7 +53,7 @@ std::optional<JsonValue> JsonReader::find(JsonValue object, const char* key) con
 JsonValue JsonReader::member(JsonValue object, const char* key) {
   static const Json kNull;
   if (const auto found = find(object, key)) return *found;
-  refuse(fmt::format("no '{}'; expected the JSON of '{}' of this version", key, origin_));
+  refuse(fmt::format("no '{}'; expected the JSON of '{}' of this version", key, source_.command));
   return JsonValue(&kNull);
 }
 

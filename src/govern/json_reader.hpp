@@ -29,11 +29,16 @@ class JsonValue {
   const void* json_;
 };
 
+/// What messages name; both must outlive the reader.
+struct JsonSource {
+  std::string_view file;
+  std::string_view command;  ///< that writes such files
+};
+
 class JsonReader {
  public:
-  /// `file` and `origin`, the command that writes such files, are named in messages; both and
-  /// `bytes` must outlive the reader.
-  JsonReader(std::string_view bytes, std::string_view file, std::string_view origin);
+  /// Bytes that are no JSON are the first thing that is wrong.
+  JsonReader(std::string_view bytes, JsonSource source);
   JsonReader(const JsonReader&) = delete;
   JsonReader& operator=(const JsonReader&) = delete;
   ~JsonReader();
@@ -80,8 +85,7 @@ class JsonReader {
   struct Document;
 
   std::unique_ptr<const Document> document_;
-  std::string_view file_;
-  std::string_view origin_;
+  JsonSource source_;
   std::optional<std::string> error_;
 };
 

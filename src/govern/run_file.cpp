@@ -67,7 +67,7 @@ void read_promise(JsonReader& reader, JsonValue root, RunFile& run) {
 }  // namespace
 
 Result<RunFile> parse_run(std::string_view bytes, std::string_view file) {
-  JsonReader reader(bytes, file, "negawatt run --out");
+  JsonReader reader(bytes, {.file = file, .command = "negawatt run --out"});
   const auto root = reader.root();
   RunFile run{.governed = reader.flag(root, "governed")};
   read_promise(reader, root, run);

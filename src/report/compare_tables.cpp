@@ -65,14 +65,14 @@ std::string signed_quantity(Seconds value) {
 
 std::string segment_rows(const ComparedRun& run) {
   std::string out;
-  for (const auto* segment : farthest_segments(run, kMostSegments)) {
-    const auto above = *segment->achieved - segment->promised;
+  for (const auto& [segment, achieved] : farthest_segments(run, kMostSegments)) {
+    const auto above = achieved - segment->promised;
     out += fmt::format("<tr><th scope=\"row\">{}</th>", invocations(*segment)) +
            cell(typographic(clock_name(segment->clocks.core))) +
            cell(typographic(clock_name(segment->clocks.memory))) +
            cell(typographic(quantity(segment->promised, 4))) +
-           cell(typographic(quantity(*segment->achieved, 4))) + cell(signed_quantity(above)) +
-           change_cell(change_pct(segment->promised, *segment->achieved)) +
+           cell(typographic(quantity(achieved, 4))) + cell(signed_quantity(above)) +
+           change_cell(change_pct(segment->promised, achieved)) +
            change_cell(100.0 * (above / run.promised.time)) + "</tr>\n";
   }
   return out;

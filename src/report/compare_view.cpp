@@ -34,20 +34,27 @@ std::optional<Change> measured_change(const Reference<Unit>& from, std::optional
   return change;
 }
 
+template <class Unit>
+Reference<Unit> reference(Unit by_table, std::optional<Unit> measured, std::optional<Unit> error) {
+  if (measured) return {*measured, error};
+  return {by_table, Unit()};
+}
+
 void add_achieved(RunView& view, const ComparedRun* baseline) {
   const auto& run = view.run;
   const bool is_itself = &run == baseline;
   view.is_against_measured =
       is_itself || (baseline != nullptr && is_driver_default(run.baseline_clocks));
-  Reference<Seconds> time{run.baseline.time, Seconds()};
-  Reference<Joules> energy{run.baseline.energy, Joules()};
-  if (view.is_against_measured) {
-    time = {*baseline->achieved.time, baseline->achieved.time_error};
-    energy = {*baseline->achieved.energy, baseline->achieved.energy_error};
-  }
-  view.time = measured_change(time, run.achieved.time, run.achieved.time_error);
-  view.energy = measured_change(energy, run.achieved.energy, run.achieved.energy_error);
-  if (is_itself) view.time->error = view.energy->error = std::nullopt;  // no change, for certain
+  const auto measured = view.is_against_measured ? baseline->achieved : AchievedCost{};
+  const auto& achieved = run.achieved;
+  view.time = measured_change(reference(run.baseline.time, measured.time, measured.time_error),
+                              achieved.time, achieved.time_error);
+  view.energy =
+      measured_change(reference(run.baseline.energy, measured.energy, measured.energy_error),
+                      achieved.energy, achieved.energy_error);
+  if (!is_itself) return;
+  for (auto* change : {&view.time, &view.energy})
+    if (*change) (*change)->error.reset();  // no change, for certain
 }
 
 void add_promised(RunView& view) {
@@ -109,9 +116,13 @@ std::optional<double> shortfall(const RunView& view) {
 const RunView* worst_by(const Comparison& comparison,
                         std::optional<double> (*value)(const RunView&)) {
   const RunView* worst = nullptr;
-  for (const auto& view : comparison.runs)
-    if (const auto here = value(view); here && (worst == nullptr || *here > *value(*worst)))
-      worst = &view;
+  double highest = 0.0;
+  for (const auto& view : comparison.runs) {
+    const auto here = value(view);
+    if (!here || (worst != nullptr && *here <= highest)) continue;
+    worst = &view;
+    highest = *here;
+  }
   return worst;
 }
 
@@ -123,12 +134,12 @@ EvidenceKind promised_evidence(const Comparison& comparison) {
   return weakest(comparison, &ComparedRun::promised_evidence);
 }
 
-std::vector<const ComparedSegment*> farthest_segments(const ComparedRun& run, std::size_t most) {
-  std::vector<const ComparedSegment*> segments;
+std::vector<TimedSegment> farthest_segments(const ComparedRun& run, std::size_t most) {
+  std::vector<TimedSegment> segments;
   for (const auto& segment : run.segments)
-    if (segment.achieved) segments.push_back(&segment);
-  std::ranges::stable_sort(segments, std::greater{}, [](const ComparedSegment* segment) {
-    return std::abs((*segment->achieved - segment->promised).in_si());
+    if (segment.achieved) segments.push_back({&segment, *segment.achieved});
+  std::ranges::stable_sort(segments, std::greater{}, [](const TimedSegment& timed) {
+    return std::abs((timed.achieved - timed.segment->promised).in_si());
   });
   segments.resize(std::min(segments.size(), most));
   return segments;

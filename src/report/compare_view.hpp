@@ -59,9 +59,12 @@ struct Comparison {
 [[nodiscard]] EvidenceKind achieved_evidence(const Comparison& comparison);
 [[nodiscard]] EvidenceKind promised_evidence(const Comparison& comparison);
 
+struct TimedSegment {
+  const ComparedSegment* segment = nullptr;
+  Seconds achieved;
+};
 /// The segments of a run whose achieved time is farthest from what was promised.
-[[nodiscard]] std::vector<const ComparedSegment*> farthest_segments(const ComparedRun& run,
-                                                                    std::size_t most);
+[[nodiscard]] std::vector<TimedSegment> farthest_segments(const ComparedRun& run, std::size_t most);
 /// The last run that was governed and whose segments were timed; null when there is none.
 [[nodiscard]] const ComparedRun* last_with_segments(const Comparison& comparison);
 

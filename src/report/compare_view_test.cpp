@@ -185,8 +185,8 @@ TEST(Comparison, OrdersTheSegmentsOfTheLastRunByTheirDistance) {
   ASSERT_EQ(last, &runs[1]);
   const auto segments = farthest_segments(*last, 12);
   ASSERT_EQ(segments.size(), 2U) << "one was not timed";
-  EXPECT_EQ(segments[0]->first, 4U);  // -0.05 s
-  EXPECT_EQ(segments[1]->first, 0U);  // +0.0102 s
+  EXPECT_EQ(segments[0].segment->first, 4U);  // -0.05 s
+  EXPECT_EQ(segments[1].segment->first, 0U);  // +0.0102 s
   EXPECT_EQ(farthest_segments(*last, 1).size(), 1U);
 }
 

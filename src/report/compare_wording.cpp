@@ -33,7 +33,7 @@ std::string joined(std::string first, const std::string& second,
 std::string miss(std::optional<double> difference, const std::optional<Change>& change,
                  std::string_view what) {
   if (!difference || *difference <= kPromiseTolerance) return {};
-  const bool is_noise = change->error && *difference < 2.0 * *change->error;
+  const bool is_noise = change && change->error && *difference < 2.0 * *change->error;
   return fmt::format("{:.2f} points more {}{}", *difference, what,
                      is_noise ? " (less than two standard errors)" : "");
 }
@@ -80,10 +80,6 @@ bool share_baseline(const ComparedRun& a, const ComparedRun& b) {
          is_close(a.baseline.energy.in_si(), b.baseline.energy.in_si());
 }
 
-std::string percent_of(double error, double value) {
-  return fmt::format("{:.2f} %", 100.0 * error / value);
-}
-
 }  // namespace
 
 std::string verdict(const RunView& view) {
@@ -105,34 +101,35 @@ std::string compare_headline(const Comparison& comparison) {
     const auto& view = *std::ranges::find_if(comparison.runs, is_judged);
     return fmt::format("Run {} {}.", view.run.label, verdict(view));
   }
+  const auto& worst = *worst_by(comparison, shortfall);
+  const double most = shortfall(worst).value_or(0.0);
   if (missed == 0) {
-    const double most = std::max(0.0, *shortfall(*worst_by(comparison, shortfall)));
     const auto all = judged == 2 ? std::string("Both runs") : fmt::format("All {} runs", judged);
     if (most < kShownChange) return all + " hold their promise.";
     return fmt::format("{} hold their promise: none is more than {} above it.", all, within(most));
   }
-  const auto& worst = *worst_by(comparison, shortfall);
   if (missed == 1)
     return fmt::format("{} misses its promise by {:.2f} points; the other {} kept.",
-                       worst.run.label, *shortfall(worst),
+                       worst.run.label, most,
                        judged == 2 ? "one is" : fmt::format("{} are", judged - 1));
   return fmt::format("{} of {} runs miss their promise; {} by most, {:.2f} points.", missed, judged,
-                     worst.run.label, *shortfall(worst));
+                     worst.run.label, most);
 }
 
 std::string baseline_sentence(const Comparison& comparison) {
-  if (comparison.baseline == nullptr)
+  const auto measured =
+      comparison.baseline == nullptr ? AchievedCost{} : comparison.baseline->achieved;
+  if (!measured.time || !measured.energy)
     return "No run measured automatic clocks: achieved changes are against the baseline of the "
            "plan's table. A run with --watch adds a measured one.";
-  const auto& measured = comparison.baseline->achieved;
   auto text = fmt::format(
       "Achieved changes are against automatic clocks as measured in {}: {} and "
       "{} an iteration",
       comparison.baseline->label, quantity(*measured.energy, 4), quantity(*measured.time, 4));
   if (measured.energy_error && measured.time_error)
-    text += fmt::format(" (standard errors {} and {})",
-                        percent_of(measured.energy_error->in_si(), measured.energy->in_si()),
-                        percent_of(measured.time_error->in_si(), measured.time->in_si()));
+    text += fmt::format(" (standard errors {:.2f} % and {:.2f} %)",
+                        100.0 * (*measured.energy_error / *measured.energy),
+                        100.0 * (*measured.time_error / *measured.time));
   return text + ".";
 }
 
