@@ -17,7 +17,9 @@ std::string to_string(const std::optional<ClockRange>& range) {
 }  // namespace
 
 std::string to_string(Megahertz clock) { return fmt::format("{} MHz", clock.count); }
-std::string to_string(Milliwatts power) { return fmt::format("{} W", to_si(power).in_si()); }
+std::string to_string(Milliwatts power) {
+  return fmt::format("{:.6g} W", to_si(power).in_si());  // at most to the mW, without noise digits
+}
 
 std::string_view name_of(Knob knob) {
   switch (knob) {
