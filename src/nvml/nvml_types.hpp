@@ -7,8 +7,8 @@
 
 #include <cstdint>
 
-// The names are a foreign interface's.
-// NOLINTBEGIN(readability-identifier-naming)
+// The names and sizes are a foreign interface's.
+// NOLINTBEGIN(readability-identifier-naming,performance-enum-size)
 extern "C" {
 
 struct nvmlDevice_st;
@@ -162,7 +162,7 @@ inline constexpr std::uint32_t NVML_DEVICE_UUID_V2_BUFFER_SIZE = 96;
 inline constexpr std::uint32_t NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE = 80;
 inline constexpr std::uint32_t kNvmlTemperatureVersion1 = 0x100000C;  // size | version << 24
 inline constexpr std::uint32_t kNvmlNoInstance = 0xFFFFFFFF;
-// NOLINTEND(readability-identifier-naming)
+// NOLINTEND(readability-identifier-naming,performance-enum-size)
 
 // The layout is fixed by the library's ABI (x86-64 and aarch64 Linux).
 static_assert(sizeof(nvmlReturn_t) == 4);

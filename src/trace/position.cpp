@@ -42,16 +42,16 @@ Result<Position> read(const PositionPage& page) {
                                               page.version, kVersion));
   for (int tries = 0; tries < kMostTries; ++tries) {
     const auto before = page.sequence.load(std::memory_order_acquire);
-    const Position position{
-        .iteration = page.iteration.load(std::memory_order_relaxed),
-        .invocation = page.invocation.load(std::memory_order_relaxed),
-        .started_ns = page.started_ns.load(std::memory_order_relaxed),
-        .state = static_cast<ProgramState>(page.state.load(std::memory_order_relaxed))};
+    const auto state = page.state.load(std::memory_order_relaxed);
+    const Position position{.iteration = page.iteration.load(std::memory_order_relaxed),
+                            .invocation = page.invocation.load(std::memory_order_relaxed),
+                            .started_ns = page.started_ns.load(std::memory_order_relaxed),
+                            .state = static_cast<ProgramState>(state)};
     std::atomic_thread_fence(std::memory_order_acquire);
     const bool is_whole =
         before % 2 == 0 && page.sequence.load(std::memory_order_relaxed) == before;
     if (!is_whole) continue;
-    if (position.state > ProgramState::finished)
+    if (state > static_cast<std::uint32_t>(ProgramState::finished))
       return failure(Code::invalid, "a position page with an unknown state");
     return position;
   }

@@ -19,7 +19,7 @@
 
 namespace negawatt::trace {
 
-enum class ProgramState : std::uint32_t { starting, running, finished };
+enum class ProgramState : std::uint8_t { starting, running, finished };
 
 struct Position {
   std::uint64_t iteration = 0;   ///< from 0

@@ -28,7 +28,7 @@ TEST(Position, RefusesForeignMemory) {
   page.version = 2;
   EXPECT_EQ(read(page).error().message, "a position page of version 2, expected 1");
   format(page, 1);
-  page.state = 9;
+  page.state = 256;
   EXPECT_EQ(read(page).error().code, Code::invalid);
 }
 
