@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <string_view>
+#include <tuple>
 
 #include "cli/files.hpp"
 

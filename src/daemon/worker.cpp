@@ -66,17 +66,18 @@ Result<std::unique_ptr<GpuWorker>> GpuWorker::start(WorkerSetup setup) {
   if (!bell.is_open() || !poll.is_open())
     return failure(Code::internal,
                    fmt::format("cannot start a GPU's worker: {}", std::strerror(errno)));
-  return std::make_unique<GpuWorker>(std::move(setup), std::move(bell), std::move(poll));
+  return std::make_unique<GpuWorker>(std::move(setup),
+                                     std::array{std::move(bell), std::move(poll)});
 }
 
-GpuWorker::GpuWorker(WorkerSetup setup, lease::FileDescriptor bell, lease::FileDescriptor poll)
+GpuWorker::GpuWorker(WorkerSetup setup, std::array<lease::FileDescriptor, 2> bell_and_poll)
     : gpu_(setup.gpu),
       journal_(setup.journal),
       events_(setup.events),
       find_device_(std::move(setup.find_device)),
       machine_restarted_(setup.machine_restarted),
-      bell_(std::move(bell)),
-      poll_(std::move(poll)),
+      bell_(std::move(bell_and_poll[0])),
+      poll_(std::move(bell_and_poll[1])),
       device_(std::move(setup.device)) {
   add_to_poll(poll_.number(), bell_.number(), EPOLLIN);
   thread_ = std::jthread([this] { run(); });

@@ -6,6 +6,7 @@
 // through an EventQueue. Sleeps without a timer while there is no lease and nothing to restore.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
@@ -81,7 +82,7 @@ struct WorkerSetup {
 class GpuWorker {
  public:
   [[nodiscard]] static Result<std::unique_ptr<GpuWorker>> start(WorkerSetup setup);
-  explicit GpuWorker(WorkerSetup setup, lease::FileDescriptor bell, lease::FileDescriptor poll);
+  GpuWorker(WorkerSetup setup, std::array<lease::FileDescriptor, 2> bell_and_poll);
   GpuWorker(const GpuWorker&) = delete;
   GpuWorker& operator=(const GpuWorker&) = delete;
   /// Shuts down and waits for the thread, for as long as its driver call may take.

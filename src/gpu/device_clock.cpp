@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "gpu/device_clock.hpp"
 
+#include <memory>
+
 #include "gpu/nvml_library.hpp"
 
 namespace negawatt::gpu {

@@ -52,13 +52,13 @@ class NvmlLibrary {
   void wait_until(std::int64_t time) const;
   void sleep_until(std::int64_t time) const;
 
-  // The names are the driver's.
-  // NOLINTBEGIN(readability-identifier-naming)
+  // The names are the driver's, and a list of parameters is in parentheses already.
+  // NOLINTBEGIN(readability-identifier-naming,bugprone-macro-parentheses)
 #define NW_MEMBER(symbol, parameters) Function<nvmlReturn_t parameters> symbol{#symbol};
   NW_NVML_FUNCTIONS(NW_MEMBER)
   NW_SIMULATED_TIME_FUNCTIONS(NW_MEMBER)
 #undef NW_MEMBER
-  // NOLINTEND(readability-identifier-naming)
+  // NOLINTEND(readability-identifier-naming,bugprone-macro-parentheses)
 
  private:
   void look_up();

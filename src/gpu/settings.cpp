@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <variant>
+
 #include "gpu/units.hpp"
 
 namespace negawatt::gpu {

@@ -31,7 +31,7 @@ class ClockRange {
   constexpr auto operator<=>(const ClockRange&) const = default;
 
  private:
-  constexpr ClockRange(Megahertz least, Megahertz most) : least_(least), most_(most) {}
+  constexpr ClockRange(Megahertz a, Megahertz b) : least_(a), most_(b) {}
   Megahertz least_;
   Megahertz most_;
 };

@@ -10,8 +10,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <optional>
+#include <memory>
 #include <utility>
+#include <variant>
 
 #include "lease/connection.hpp"
 
@@ -130,8 +131,8 @@ class Deadline {
 }  // namespace
 
 struct Lease::Held {
-  Held(std::shared_ptr<Connection> to, Granted grant, RequestEnd end)
-      : connection(std::move(to)), granted(std::move(grant)), mailbox(std::move(end)) {}
+  Held(std::shared_ptr<Connection> to, const Granted& grant, RequestEnd end)
+      : connection(std::move(to)), granted(grant), mailbox(std::move(end)) {}
 
   /// Waits until `done()` or the end of the lease, the connection or the time.
   template <class Done>
@@ -233,12 +234,11 @@ Result<std::vector<GpuEntry>> Client::gpus() {
 
 Result<Lease> Client::acquire(const std::string& gpu, const Terms& terms) {
   NW_TRY(auto reply, connection_->ask(Acquire{0, gpu, terms}));
-  NW_TRY(auto granted, expect<Granted>(std::move(reply.message)));
-  auto& [page, doorbell] = reply.descriptors;
-  NW_TRY(auto mailbox, RequestEnd::open(std::move(page), std::move(doorbell)));
+  NW_TRY(const auto granted, expect<Granted>(std::move(reply.message)));
+  NW_TRY(auto mailbox, RequestEnd::open(std::move(reply.descriptors)));
   // Three beats may be lost before the daemon takes the client for stopped.
   if (heartbeats_ == Heartbeats::automatic) connection_->keep_alive(granted.heartbeat / 4);
-  auto held = std::make_unique<Lease::Held>(connection_, std::move(granted), std::move(mailbox));
+  auto held = std::make_unique<Lease::Held>(connection_, granted, std::move(mailbox));
   held->gpu = gpu;
   return Lease(std::move(held));
 }

@@ -2,15 +2,21 @@
 #include "lease/connection.hpp"
 
 #include <fmt/core.h>
-#include <poll.h>
+#include <sys/poll.h>
 #include <sys/socket.h>
-#include <sys/time.h>
+#include <sys/types.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <ctime>
+#include <mutex>
+#include <optional>
+#include <stop_token>
 #include <utility>
+#include <variant>
 
 namespace negawatt::lease {
 namespace {
@@ -107,11 +113,13 @@ Result<Connection::Reply> Connection::receive(std::uint32_t id) {
   const auto deadline = SteadyClock::now() + to_duration(reply_timeout_);
   std::array<FileDescriptor, 2> descriptors;
   while (true) {
-    auto message = reader_.next();
-    if (!message) return lose("negawattd answers what cannot be read: " + message.error().message);
-    if (*message && (id_of(**message) == id || is_farewell(**message)))
-      return Reply{std::move(**message), std::move(descriptors)};
-    if (*message) continue;  // the reply to what was sent without waiting
+    auto read = reader_.next();
+    if (!read) return lose("negawattd answers what cannot be read: " + read.error().message);
+    if (std::optional<Message> message = *std::move(read); message) {
+      if (id_of(*message) == id || is_farewell(*message))
+        return Reply{*std::move(message), std::move(descriptors)};
+      continue;  // the reply to what was sent without waiting
+    }
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(deadline - SteadyClock::now())
             .count();

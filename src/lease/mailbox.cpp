@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -16,7 +17,6 @@
 #include <climits>
 #include <cmath>
 #include <cstring>
-#include <new>
 #include <utility>
 
 namespace negawatt::lease {
@@ -133,7 +133,8 @@ void ServiceEnd::publish(LeaseState state, EndReason reason) {
 RequestEnd::RequestEnd(FileDescriptor doorbell, MappedPage page)
     : doorbell_(std::move(doorbell)), page_(std::move(page)) {}
 
-Result<RequestEnd> RequestEnd::open(FileDescriptor page_file, FileDescriptor doorbell) {
+Result<RequestEnd> RequestEnd::open(std::array<FileDescriptor, 2> page_and_doorbell) {
+  auto& [page_file, doorbell] = page_and_doorbell;
   struct stat file{};
   if (::fstat(page_file.number(), &file) != 0) return system_failure("cannot look at a mailbox");
   if (file.st_size < static_cast<off_t>(kPageSize))

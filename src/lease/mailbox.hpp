@@ -10,8 +10,10 @@
 // client by futex, so nothing the client does can make it wait. Times are CLOCK_MONOTONIC.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "core/result.hpp"
 #include "core/units.hpp"
@@ -115,7 +117,7 @@ class ServiceEnd {
 class RequestEnd {
  public:
   /// Takes over the descriptors that came with `granted`. Fails when they are no mailbox.
-  [[nodiscard]] static Result<RequestEnd> open(FileDescriptor page_file, FileDescriptor doorbell);
+  [[nodiscard]] static Result<RequestEnd> open(std::array<FileDescriptor, 2> page_and_doorbell);
 
   /// Leaves `clocks` as the newest request; costs one system call. Returns its sequence.
   std::uint32_t request(ClockPair clocks);
