@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "govern/counter_watch.hpp"
 
+#include <mutex>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 #include "gpu/refresh.hpp"

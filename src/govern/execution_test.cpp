@@ -21,7 +21,7 @@ const std::string kPlan = R"({
       {"first": 1, "last": 2, "core_mhz": "auto", "memory_mhz": 5001, "core_lead_s": 0.015,
        "memory_lead_s": 0, "time_s": 0.76, "energy_j": 175}]}})";
 
-std::string with(std::string from, const std::string& to) {
+std::string with(const std::string& from, const std::string& to) {
   auto text = kPlan;
   text.replace(text.find(from), from.size(), to);
   return text;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "govern/follow.hpp"
 
+#include <stop_token>
 #include <utility>
 #include <vector>
 
