@@ -31,8 +31,7 @@ bool needs_memory(const govern::Execution& plan) {
 /// A lease, or why there is none: the command runs either way.
 std::pair<std::optional<govern::LeasedClocks>, std::string> lease_for(const govern::Execution& plan,
                                                                       const gpu::Device& device) {
-  auto clocks =
-      govern::LeasedClocks::acquire(device.id().text(), "negawatt run", needs_memory(plan));
+  auto clocks = govern::LeasedClocks::acquire(device.id(), "negawatt run", needs_memory(plan));
   if (clocks) return {std::move(*clocks), ""};
   return {std::nullopt, "Runs without clock changes: " + clocks.error().message};
 }

@@ -108,8 +108,7 @@ Status run_sweep(const SweepArguments& arguments) {
   const bool locks_memory =
       std::ranges::any_of(pairs, [](auto pair) { return !pair.memory.is_automatic(); });
   if (locks) {  // else a GPU whose clocks may not be changed can be measured as it is
-    NW_TRY(clocks,
-           govern::LeasedClocks::acquire(gpu.device.id().text(), "negawatt sweep", locks_memory));
+    NW_TRY(clocks, govern::LeasedClocks::acquire(gpu.device.id(), "negawatt sweep", locks_memory));
     NW_CHECK(clocks->wait_ready(kLeasePatience));
   }
 

@@ -21,9 +21,14 @@ const ClockPair kLow{Clock::locked_mhz(1410), Clock::automatic()};
 const ClockPair kHigh{Clock::automatic(), Clock::automatic()};
 const ClockPair kBoth{Clock::locked_mhz(1680), Clock::locked_mhz(5001)};
 
-/// A plan of segments (clocks, invocations); every invocation takes `ms`, every change `lead`.
-Execution plan_of(const std::vector<std::pair<ClockPair, std::uint32_t>>& parts, double ms,
-                  double lead_ms) {
+/// Of every invocation, and of every change of clocks.
+struct Times {
+  double invocation_ms = 10.0;
+  double lead_ms = 0.0;
+};
+
+/// A plan of segments (clocks, invocations).
+Execution plan_of(const std::vector<std::pair<ClockPair, std::uint32_t>>& parts, Times times) {
   Execution plan;
   plan.kernels = {"k"};
   std::uint32_t next = 0;
@@ -31,12 +36,12 @@ Execution plan_of(const std::vector<std::pair<ClockPair, std::uint32_t>>& parts,
     plan.segments.push_back({.first = next,
                              .last = next + count - 1,
                              .clocks = clocks,
-                             .core_lead = Seconds(lead_ms / 1e3),
-                             .memory_lead = Seconds(lead_ms / 1e3)});
+                             .core_lead = Seconds(times.lead_ms / 1e3),
+                             .memory_lead = Seconds(times.lead_ms / 1e3)});
     next += count;
   }
   plan.sequence.assign(next, 0);
-  plan.expected.assign(next, Seconds(ms / 1e3));
+  plan.expected.assign(next, Seconds(times.invocation_ms / 1e3));
   return plan;
 }
 
@@ -48,7 +53,7 @@ Position at(std::uint64_t iteration, std::uint64_t invocation, std::uint64_t sta
 }
 
 TEST(Governor, AsksAheadByTheLatency) {
-  const auto plan = plan_of({{kHigh, 4}, {kLow, 4}}, 10.0, 6.0);
+  const auto plan = plan_of({{kHigh, 4}, {kLow, 4}}, {10.0, 6.0});
   Governor governor(plan);
   EXPECT_EQ(governor.first_clocks(), kHigh);
   // The low clocks start at 40 ms, so that they are asked for at 34 ms.
@@ -63,7 +68,7 @@ TEST(Governor, AsksAheadByTheLatency) {
 }
 
 TEST(Governor, FollowsAProgramThatIsSlowerThanExpected) {
-  const auto plan = plan_of({{kHigh, 4}, {kLow, 4}}, 10.0, 6.0);
+  const auto plan = plan_of({{kHigh, 4}, {kLow, 4}}, {10.0, 6.0});
   Governor governor(plan);
   // Two invocations took 15 ms each; the third has just begun.
   EXPECT_EQ(governor.decide(at(0, 2, 30 * kMs), 30 * kMs).look_at, 44 * kMs);
@@ -73,7 +78,7 @@ TEST(Governor, FollowsAProgramThatIsSlowerThanExpected) {
 }
 
 TEST(Governor, LearnsThePaceOfWholeIterations) {
-  const auto plan = plan_of({{kHigh, 4}, {kLow, 4}}, 10.0, 6.0);
+  const auto plan = plan_of({{kHigh, 4}, {kLow, 4}}, {10.0, 6.0});
   Governor governor(plan);
   (void)governor.decide(at(0, 0, 0), 0);
   (void)governor.decide(at(1, 0, 88 * kMs), 88 * kMs);  // 10 % slower
@@ -83,7 +88,7 @@ TEST(Governor, LearnsThePaceOfWholeIterations) {
 }
 
 TEST(Governor, CountsWhatIsLateAndStillAsksForIt) {
-  const auto plan = plan_of({{kHigh, 4}, {kLow, 4}}, 10.0, 6.0);
+  const auto plan = plan_of({{kHigh, 4}, {kLow, 4}}, {10.0, 6.0});
   Governor governor(plan);
   (void)governor.decide(at(0, 0, 0), 0);
   const auto decision = governor.decide(at(0, 5, 50 * kMs), 52 * kMs);
@@ -93,7 +98,7 @@ TEST(Governor, CountsWhatIsLateAndStillAsksForIt) {
 }
 
 TEST(Governor, AsksForTheNewestOnlyWhenSeveralFellDue) {
-  const auto plan = plan_of({{kHigh, 2}, {kLow, 2}, {kBoth, 2}, {kHigh, 2}}, 10.0, 1.0);
+  const auto plan = plan_of({{kHigh, 2}, {kLow, 2}, {kBoth, 2}, {kHigh, 2}}, {10.0, 1.0});
   Governor governor(plan);
   (void)governor.decide(at(0, 0, 0), 0);
   EXPECT_EQ(governor.decide(at(0, 4, 40 * kMs), 41 * kMs).clocks, kBoth);
@@ -102,7 +107,7 @@ TEST(Governor, AsksForTheNewestOnlyWhenSeveralFellDue) {
 TEST(Governor, LetsAChangeTakeEffectBeforeItAsksForTheNext) {
   // The second segment is as short as a latency. The first request was 2 ms late: asking for the
   // third segment's clocks on time would overtake it.
-  const auto plan = plan_of({{kHigh, 3}, {kLow, 1}, {kBoth, 4}}, 10.0, 10.0);
+  const auto plan = plan_of({{kHigh, 3}, {kLow, 1}, {kBoth, 4}}, {10.0, 10.0});
   Governor governor(plan);
   (void)governor.decide(at(0, 0, 0), 0);
   const auto first = governor.decide(at(0, 2, 20 * kMs), 22 * kMs);
@@ -112,7 +117,7 @@ TEST(Governor, LetsAChangeTakeEffectBeforeItAsksForTheNext) {
 }
 
 TEST(Governor, CatchesUpWithAProgramThatWentOnUnseen) {
-  const auto plan = plan_of({{kHigh, 2}, {kLow, 2}}, 10.0, 1.0);
+  const auto plan = plan_of({{kHigh, 2}, {kLow, 2}}, {10.0, 1.0});
   Governor governor(plan);
   (void)governor.decide(at(0, 0, 0), 0);
   constexpr std::uint64_t kFar = std::uint64_t{1} << 50U;
@@ -122,7 +127,7 @@ TEST(Governor, CatchesUpWithAProgramThatWentOnUnseen) {
 }
 
 TEST(Governor, LeavesAProgramAloneThatIsNotThePlans) {
-  const auto plan = plan_of({{kHigh, 2}, {kLow, 2}}, 10.0, 1.0);
+  const auto plan = plan_of({{kHigh, 2}, {kLow, 2}}, {10.0, 1.0});
   Governor governor(plan);
   EXPECT_FALSE(governor.decide(at(0, 4, 0), 0).clocks);
   EXPECT_TRUE(governor.is_off_plan());
@@ -137,18 +142,25 @@ struct Played {
   std::uint64_t total_ns = 0;
 };
 
-Played play(const Execution& plan, std::uint64_t latency_ns, double pace, int iterations) {
+struct Program {
+  double latency_ms = 0.0;
+  double pace = 1.0;
+  int iterations = 1;
+};
+
+Played play(const Execution& plan, Program program) {
+  const auto latency_ns = static_cast<std::uint64_t>(program.latency_ms * 1e6);
   Governor governor(plan);
   Played played;
   ClockPair actual = governor.first_clocks();
   std::multimap<std::uint64_t, ClockPair> pending;
   std::uint64_t now = 0;
-  for (int iteration = 0; iteration < iterations; ++iteration) {
+  for (int iteration = 0; iteration < program.iterations; ++iteration) {
     for (const auto& segment : plan.segments) {
       for (auto i = segment.first; i <= segment.last; ++i) {
         const auto started = now;
         const auto end =
-            started + static_cast<std::uint64_t>(plan.expected[i].in_si() * pace * 1e9);
+            started + static_cast<std::uint64_t>(plan.expected[i].in_si() * program.pace * 1e9);
         while (true) {
           const auto decision =
               governor.decide(at(static_cast<std::uint64_t>(iteration), i, started), now);
@@ -172,8 +184,8 @@ Played play(const Execution& plan, std::uint64_t latency_ns, double pace, int it
 
 TEST(Governor, HoldsThePlannedClocksWhenTheProgramRunsAsExpected) {
   for (const double lead_ms : {0.0, 1.0, 6.0, 15.0, 25.0}) {
-    const auto plan = plan_of({{kHigh, 3}, {kLow, 4}, {kBoth, 3}, {kLow, 3}}, 10.0, lead_ms);
-    const auto played = play(plan, static_cast<std::uint64_t>(lead_ms * 1e6), 1.0, 20);
+    const auto plan = plan_of({{kHigh, 3}, {kLow, 4}, {kBoth, 3}, {kLow, 3}}, {10.0, lead_ms});
+    const auto played = play(plan, {lead_ms, 1.0, 20});
     // A boundary is met to the nanosecond, but for the rounding of times.
     EXPECT_LE(played.wrong_ns, 20U * 4U * 10U) << lead_ms << " ms";
   }
@@ -188,10 +200,9 @@ RC_GTEST_PROP(Governor, MissesBoundariesByTheErrorOfWhatItExpectsOnly, ()) {
   for (std::size_t s = 0; s < count; ++s)
     parts.emplace_back(pairs[(s + *rc::gen::inRange<std::size_t>(0, 2)) % 3],
                        *rc::gen::inRange<std::uint32_t>(2, 6));
-  const auto plan = plan_of(parts, 10.0, lead_ms);
+  const auto plan = plan_of(parts, {10.0, static_cast<double>(lead_ms)});
   constexpr int kIterations = 10;
-  const auto played =
-      play(plan, static_cast<std::uint64_t>(lead_ms) * kMs, pace_pct / 100.0, kIterations);
+  const auto played = play(plan, {static_cast<double>(lead_ms), pace_pct / 100.0, kIterations});
   // Within one lead and one invocation the expectation errs by at most 5 %, both ways; the first
   // iterations' changes that had to be asked for before the program began are late once.
   const double error_ms = 0.06 * (lead_ms + 10.0);

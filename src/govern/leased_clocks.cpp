@@ -17,13 +17,13 @@ lease::Clock on_the_wire(trace::Clock clock) {
 
 }  // namespace
 
-Result<LeasedClocks> LeasedClocks::acquire(const std::string& gpu, const std::string& program,
+Result<LeasedClocks> LeasedClocks::acquire(const gpu::GpuId& gpu, const std::string& program,
                                            bool needs_memory) {
   NW_TRY(auto client, lease::Client::connect({.program = program}));
   if (client.observe_only())
     return failure(Code::unavailable,
                    "negawattd runs with --observe-only: it does not change clocks");
-  NW_TRY(auto held, client.acquire(gpu, {.memory = needs_memory}));
+  NW_TRY(auto held, client.acquire(gpu.text(), {.memory = needs_memory}));
   return LeasedClocks(std::move(client), std::move(held));
 }
 

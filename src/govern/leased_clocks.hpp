@@ -10,6 +10,7 @@
 #include "core/result.hpp"
 #include "core/units.hpp"
 #include "govern/follow.hpp"
+#include "gpu/identity.hpp"
 #include "lease/client.hpp"
 #include "trace/clocks.hpp"
 
@@ -17,10 +18,10 @@ namespace negawatt::govern {
 
 class LeasedClocks {
  public:
-  /// Asks the daemon for the GPU with this UUID. Fails when there is no daemon, it only observes,
+  /// Asks the daemon for this GPU. Fails when there is no daemon, it only observes,
   /// somebody else holds the GPU, or the administrator does not allow it. The memory clock is part
   /// of the lease only if `needs_memory`.
-  [[nodiscard]] static Result<LeasedClocks> acquire(const std::string& gpu,
+  [[nodiscard]] static Result<LeasedClocks> acquire(const gpu::GpuId& gpu,
                                                     const std::string& program, bool needs_memory);
 
   /// The lease waits until a process of ours, or a child of it, uses the GPU.
