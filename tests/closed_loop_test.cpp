@@ -5,10 +5,12 @@
 // table, so that what must come out is known.
 #include <gtest/gtest.h>
 
+#include <signal.h>
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -61,9 +63,9 @@ class ClosedLoop : public ::testing::Test {
   }
 
   void TearDown() override {
-    if (!daemon_) return;
-    daemon_->signal(SIGTERM);
-    EXPECT_EQ(to_string(daemon_->wait()), "exit code 0");
+    if (!daemon) return;
+    daemon->signal(SIGTERM);
+    EXPECT_EQ(to_string(daemon->wait()), "exit code 0");
   }
 
   static void set(const char* name, const std::string& value) {
@@ -76,7 +78,7 @@ class ClosedLoop : public ::testing::Test {
                      "exec " NEGAWATT_DAEMON " --config '" + folder.path("negawattd.toml") +
                          "' 2>'" + folder.path("negawattd.log") + "'"}});
     ASSERT_TRUE(child) << child.error().message;
-    daemon_.emplace(std::move(*child));
+    daemon.emplace(std::move(*child));
     // It serves once it listens.
     ASSERT_TRUE(comes_true([this] { return std::filesystem::exists(folder.path("socket")); }));
   }
@@ -120,7 +122,7 @@ class ClosedLoop : public ::testing::Test {
   }
 
   TemporaryFolder folder;
-  std::optional<Child> daemon_;
+  std::optional<Child> daemon;
 };
 
 TEST_F(ClosedLoop, SweepMeasuresTheTableThatTheGpuReplays) {

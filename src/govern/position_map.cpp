@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <new>
+#include <system_error>
 #include <utility>
 
 namespace negawatt::govern {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <stop_token>
 #include <thread>
 #include <utility>
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <csignal>
+#include <signal.h>
 
 namespace negawatt::process {
 namespace {
@@ -58,9 +58,9 @@ TEST(Child, SilenceEndsPatience) {
 }
 
 TEST(Child, IgnoresWhatItsStarterIgnores) {
-  const auto before = std::signal(SIGHUP, SIG_IGN);  // as nohup does
+  const auto before = ::signal(SIGHUP, SIG_IGN);  // as nohup does
   EXPECT_EQ(shell("kill -HUP $$; exit 5").wait().exit_code, 5);
-  (void)std::signal(SIGHUP, before);
+  (void)::signal(SIGHUP, before);
 }
 
 TEST(Child, DoesNotInheritBlockedSignals) {

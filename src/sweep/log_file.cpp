@@ -3,7 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <array>

@@ -2,8 +2,9 @@
 #include "sweep/log_file.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
+#include <stdlib.h>  // mkdtemp
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -15,20 +16,20 @@ class LogFileTest : public ::testing::Test {
   void SetUp() override {
     std::string pattern = ::testing::TempDir() + "negawatt-log-XXXXXX";
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-    path_ = (folder_ / "sweep.visits").string();
+    folder = pattern;
+    path = (folder / "sweep.visits").string();
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override { std::filesystem::remove_all(folder); }
 
   Result<LogFile> open(const std::string& setup = "one") {
-    return LogFile::open(path_, setup, {"gemm", "gelu"});
+    return LogFile::open(path, setup, {"gemm", "gelu"});
   }
   static Visit visit(std::uint32_t kernel) {
     return {.kernel = kernel, .time = Seconds(1), .energy = Joules(2), .calls = 3};
   }
 
-  std::filesystem::path folder_;
-  std::string path_;
+  std::filesystem::path folder;
+  std::string path;
 };
 
 TEST_F(LogFileTest, GoesOnWhereItStopped) {
@@ -53,15 +54,15 @@ TEST_F(LogFileTest, SurvivesAKillAtAnyByte) {
     ASSERT_TRUE(log->append(visit(0)));
     ASSERT_TRUE(log->append(visit(1)));
   }
-  const auto size = std::filesystem::file_size(path_);
+  const auto size = std::filesystem::file_size(path);
   for (auto cut = size; cut-- > 0;) {
-    std::filesystem::resize_file(path_, cut);
+    std::filesystem::resize_file(path, cut);
     auto log = open();
     ASSERT_TRUE(log) << cut << ": " << log.error().message;
     const auto before = log->earlier().size();
     ASSERT_TRUE(log->append(visit(1)));
     ASSERT_EQ(open()->earlier().size(), before + 1) << cut;
-    std::filesystem::resize_file(path_, std::min(cut, std::filesystem::file_size(path_)));
+    std::filesystem::resize_file(path, std::min(cut, std::filesystem::file_size(path)));
   }
 }
 
@@ -70,10 +71,10 @@ TEST_F(LogFileTest, RefusesAnotherSetupAndForeignFiles) {
   const auto other = open("two");
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().message,
-            path_ + ": a sweep of another setup (one), expected (two); remove it to start anew");
-  std::ofstream(path_) << "some\nother\nfile\n";
+            path + ": a sweep of another setup (one), expected (two); remove it to start anew");
+  std::ofstream(path) << "some\nother\nfile\n";
   EXPECT_FALSE(open());
-  EXPECT_EQ(std::filesystem::file_size(path_), 16U);  // left as it is
+  EXPECT_EQ(std::filesystem::file_size(path), 16U);  // left as it is
 }
 
 }  // namespace

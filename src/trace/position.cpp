@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <atomic>
+
 namespace negawatt::trace {
 namespace {
 
