@@ -137,6 +137,13 @@ TEST(DaemonAbuse, WhoNeverSaysHelloIsDisconnected) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(8));
 }
 
+// AddressSanitizer holds what was freed back for a while, up to 256 MiB.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr long kMostGrowthKib = 300L * 1024;
+#else
+constexpr long kMostGrowthKib = 16L * 1024;
+#endif
+
 TEST(DaemonAbuse, WhoDoesNotReadIsDisconnectedBeforeMemoryFills) {
   DaemonWorld world({.gpus = 2});
   world.start();
@@ -151,7 +158,7 @@ TEST(DaemonAbuse, WhoDoesNotReadIsDisconnectedBeforeMemoryFills) {
     EXPECT_GT(sent, 0U);
   }
   EXPECT_TRUE(world.logs("the client does not read what it asked for"));
-  EXPECT_LT(peak_memory_kib(world.daemon_pid()), before + 16 * 1024);
+  EXPECT_LT(peak_memory_kib(world.daemon_pid()), before + kMostGrowthKib);
   auto user = world.active_user();
   EXPECT_EQ(user("request 900 0"), "applied 900 0");
 }
