@@ -274,7 +274,7 @@ TEST_F(ClockGuardTest, ACrashIsRepairedFromTheJournal) {
   auto lost = std::make_unique<ClockGuard>(guard());
   ASSERT_TRUE(lost->apply(kAll));
   // The process dies here, without destructors. Reachable for ever, so that it is no leak.
-  [[maybe_unused]] static const ClockGuard* const kDead = lost.release();
+  [[maybe_unused]] static const ClockGuard* volatile dead = lost.release();
   open_journal();
   ASSERT_EQ(journal_->outstanding().size(), 3U);
   EXPECT_THAT(replay(*journal_, library_.open().devices()), IsEmpty());
