@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of doctor that asks.
+#include <filesystem>
 #include <future>
 #include <optional>
 #include <string>
