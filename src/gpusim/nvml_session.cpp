@@ -24,9 +24,10 @@ namespace {
 constexpr std::size_t kHandlesPerGpu = 16;  // the GPU, then its MIG instances; cards have 7 at most
 std::array<nvmlDevice_st, kMostGpus * kHandlesPerGpu> handles;
 
-std::mutex session_mutex;
-std::shared_ptr<World> open_world;  // guarded by session_mutex
-std::uint64_t sessions = 0;         // likewise
+// Never destroyed: a thread of the program may still be in the library when the process exits.
+std::mutex& session_mutex = *new std::mutex;
+std::shared_ptr<World>& open_world = *new std::shared_ptr<World>;  // guarded by session_mutex
+std::uint64_t sessions = 0;                                        // likewise
 
 /// A child must not inherit the mutex in the hands of a thread that it lacks.
 [[maybe_unused]] const int fork_handlers = ::pthread_atfork(

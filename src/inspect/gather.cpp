@@ -180,9 +180,6 @@ void ask_driver(const DoctorOptions& options, DoctorFacts& facts) {
   if (opened && !*opened) driver.failure = opened->error();
   if (opened && *opened) {
     const gpu::Driver open = **std::move(opened);
-    // Kept for the life of the process: a thread that is still in the driver when we give up
-    // waiting for it must not be the one that unloads it.
-    [[maybe_unused]] static const gpu::Driver* volatile kept = new gpu::Driver(open);
     driver.simulated = open.clock().is_simulated();
     if (auto seen = result_within(kAsking, [open] { return survey(open); })) {
       driver.driver_version = std::move(seen->driver_version);

@@ -15,12 +15,17 @@
 
 namespace negawatt::inspect {
 
-/// `work` must own what it uses, or share it.
+/// `work` must own what it uses, or share it; it does not throw. By the time that its result is there
+/// `work` is gone: what it shared is not kept, nor let go of, by a thread that nobody waits for.
 template <class Work>
 [[nodiscard]] auto start_apart(Work work) {
-  std::packaged_task<decltype(work())()> task(std::move(work));
-  auto future = task.get_future();
-  std::thread(std::move(task)).detach();
+  std::promise<decltype(work())> promise;
+  auto future = promise.get_future();
+  std::thread([held = std::optional(std::move(work)), promise = std::move(promise)]() mutable {
+    auto result = (*held)();
+    held.reset();
+    promise.set_value(std::move(result));
+  }).detach();
   return future;
 }
 
