@@ -2,13 +2,16 @@
 //
 // The life of a lease as a user sees it: negawattd, clients and the simulated GPU are real
 // processes.
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/daemon_world.hpp"
+#include "tests/process.hpp"
 
 namespace negawatt::testing {
 namespace {
@@ -31,6 +34,31 @@ TEST(DaemonLease, ARequestReachesTheGpuAndReleaseRestoresIt) {
   EXPECT_EQ(world.settings(), kUntouched);
   EXPECT_TRUE(becomes(user, "ended: released"));
   EXPECT_THAT(user("request 900 0"), StartsWith("error: the lease of"));
+}
+
+TEST(DaemonLease, TheListSaysWhatIsAsked) {
+  DaemonWorld world;
+  world.start();
+  auto user = world.active_user();
+  const auto listed = fmt::format("{} 2 {}", kGpu0, user.pid());
+  EXPECT_EQ(user("list"), listed + " 0/0");
+  EXPECT_EQ(user("request 903 3201"), "applied 900 3201");
+  EXPECT_EQ(user("list"), listed + " 900/3201");
+  EXPECT_EQ(user("release"), "ok");
+  EXPECT_EQ(user("list"), kGpu0 + " 1 0");
+}
+
+TEST(DaemonLease, TopShowsTheClocksAskedAndWhoAsks) {
+  DaemonWorld world;
+  world.start();
+  auto user = world.active_user();
+  EXPECT_EQ(user("request 900 0"), "applied 900 0");
+  const auto finished = run_negawatt(world.folder(), "top --once --json");
+  ASSERT_EQ(finished.exit_code, 0) << finished.error;
+  const auto gpu = nlohmann::json::parse(finished.out).at("gpus").at(0);
+  EXPECT_EQ(gpu.at("core_asked_mhz"), 900);
+  EXPECT_EQ(gpu.at("memory_asked_mhz"), "auto");
+  EXPECT_EQ(gpu.at("lease").at("pid"), user.pid());
 }
 
 TEST(DaemonLease, AKnobThatStandsAsAskedIsNotSetAgain) {

@@ -140,9 +140,11 @@ class LeaseUser {
     if (!client_) return failure(Code::invalid, "not connected");
     NW_TRY(const auto gpus, client_->gpus());
     std::string text;
-    for (const auto& gpu : gpus)
+    for (const auto& gpu : gpus) {
       text += fmt::format("{}{} {} {}", text.empty() ? "" : ", ", gpu.gpu,
                           static_cast<int>(gpu.state), gpu.owner.pid);
+      if (gpu.asked) text += fmt::format(" {}/{}", gpu.asked->core.mhz(), gpu.asked->memory.mhz());
+    }
     return text;
   }
 

@@ -33,6 +33,15 @@ std::string describe(const lease::Terms& terms) {
   return text;
 }
 
+lease::Clock clock_of(std::uint32_t mhz) {
+  return mhz == 0 ? lease::Clock() : lease::Clock::locked_mhz(mhz);
+}
+
+std::optional<lease::ClockPair> asked_of(const GpuCounters& counters) {
+  if (counters.leases_active == 0) return std::nullopt;
+  return lease::ClockPair{clock_of(counters.asked_core_mhz), clock_of(counters.asked_memory_mhz)};
+}
+
 }  // namespace
 
 Status Server::answer(Client& client, const lease::Message& message) {
@@ -68,7 +77,8 @@ Status Server::answer(Client& client, const lease::ListGpus& list) {
                           .name = gpu.identity.name,
                           .state = state_of(gpu),
                           .owner = writer != nullptr ? writer->owner : lease::Owner{},
-                          .limits = allowed_by(config_.policy_for(gpu.identity.id.text()))});
+                          .limits = allowed_by(config_.policy_for(gpu.identity.id.text())),
+                          .asked = asked_of(gpu.worker->counters)});
   }
   return send(client, reply);
 }

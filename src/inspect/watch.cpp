@@ -113,6 +113,7 @@ void add_lease(const std::vector<lease::GpuEntry>& entries, GpuLine& line) {
   const auto entry = std::ranges::find(entries, line.uuid, &lease::GpuEntry::gpu);
   if (entry == entries.end() || entry->state != lease::GpuState::leased) return;
   line.lease = entry->owner;
+  line.asked = entry->asked;
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ void fields(auto& a, auto& m, const Welcome* /*tag*/) {
   a(m.id), a(m.version), a(m.observe_only), a(m.server);
 }
 void fields(auto& a, auto& m, const GpuEntry* /*tag*/) {
-  a(m.gpu), a(m.name), a(m.state), a(m.owner), a(m.limits);
+  a(m.gpu), a(m.name), a(m.state), a(m.owner), a(m.limits), a(m.asked);
 }
 void fields(auto& a, auto& m, const Gpus* /*tag*/) { a(m.id), a(m.gpus); }
 void fields(auto& a, auto& m, const Granted* /*tag*/) {
@@ -90,6 +90,11 @@ class Writer {
   void operator()(const std::optional<Q>& value) {
     (*this)(value ? in_thousandths(value->in_si()) : kNone);
   }
+  void operator()(Clock clock) { (*this)(clock.mhz()); }
+  void operator()(const std::optional<ClockPair>& clocks) {
+    (*this)(clocks.has_value());
+    if (clocks) (*this)(clocks->core), (*this)(clocks->memory);
+  }
   void operator()(const std::vector<GpuEntry>& gpus) {
     const auto count = std::min(gpus.size(), kMaxGpus);
     (*this)(static_cast<std::uint16_t>(count));
@@ -143,6 +148,7 @@ class Reader {
   void operator()(Seconds& time) {
     std::uint32_t milliseconds = 0;
     (*this)(milliseconds);
+    if (milliseconds == kNone) ok_ = false;
     time = Seconds(milliseconds / 1000.0);
   }
   template <class Q>
@@ -150,6 +156,16 @@ class Reader {
     std::uint32_t thousandths = 0;
     (*this)(thousandths);
     value = thousandths == kNone ? std::nullopt : std::optional(Q(thousandths / 1000.0));
+  }
+  void operator()(Clock& clock) {
+    std::uint16_t mhz = 0;
+    (*this)(mhz);
+    clock = mhz == 0 ? Clock() : Clock::locked_mhz(mhz);
+  }
+  void operator()(std::optional<ClockPair>& clocks) {
+    bool present = false;
+    (*this)(present);
+    if (present) (*this)(clocks.emplace().core), (*this)(clocks->memory);
   }
   void operator()(std::vector<GpuEntry>& gpus) {
     std::uint16_t count = 0;

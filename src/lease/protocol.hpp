@@ -9,6 +9,8 @@
 //   bool    = u8                                    ; 0 or 1
 //   text    = length:u16 bytes                      ; at most 256, printable UTF-8
 //   list    = count:u16 element*                    ; at most 64
+//   clock   = mhz:u16                               ; 0: automatic
+//   clocks  = bool, and if true core:clock memory:clock
 //
 // A request carries an id that its reply repeats. A client says hello first. The reply `granted`
 // carries two file descriptors: the mailbox page and its doorbell (lease/mailbox.hpp).
@@ -103,6 +105,7 @@ struct GpuEntry {
   GpuState state = GpuState::free;
   Owner owner;
   Terms limits;  ///< what the administrator allows at most
+  std::optional<ClockPair> asked;  ///< what the active lease has set; none: no lease is active
 };
 struct Gpus {
   std::uint32_t id = 0;

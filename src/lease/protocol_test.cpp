@@ -32,7 +32,13 @@ std::vector<Message> one_of_each() {
           Heartbeat{},
           Release{4, 0x1122334455667788},
           Welcome{1, 1, true, "negawattd 0.1"},
-          Gpus{2, {{"GPU-1", "H200", GpuState::leased, {7, 1000, "python3"}, some_terms()}}},
+          Gpus{2,
+               {{"GPU-1",
+                 "H200",
+                 GpuState::leased,
+                 {7, 1000, "python3"},
+                 some_terms(),
+                 ClockPair{Clock::locked_mhz(1410), Clock()}}}},
           Granted{3, 9, some_terms(), Seconds(3)},
           Refused{3, Refusal::busy, "leased", {7, 1000, "python3"}},
           Released{4, true, ""}};
@@ -129,6 +135,22 @@ TEST(Protocol, WhatIsNotInTheGrammarIsRefused) {
   EXPECT_FALSE(decode(9, no_reason));
   no_reason[4] = '\x09';
   EXPECT_FALSE(decode(9, no_reason));
+}
+
+TEST(Protocol, AHeartbeatOfNoTimeIsRefused) {
+  auto frame = encode(Granted{3, 9, some_terms(), Seconds(3)});
+  frame.replace(frame.size() - 4, 4, 4, '\0');
+  EXPECT_FALSE(decode(8, std::string_view(frame).substr(kFrameHeader)));
+}
+
+TEST(Protocol, AutomaticClocksAreNotNoClocks) {
+  const auto entry_with = [](std::optional<ClockPair> asked) {
+    return std::get<Gpus>(message_in(encode(Gpus{1, {GpuEntry{.asked = asked}}}))).gpus.at(0).asked;
+  };
+  EXPECT_EQ(entry_with({}), std::nullopt);
+  EXPECT_EQ(entry_with(ClockPair{}), ClockPair{});
+  EXPECT_EQ(entry_with(ClockPair{{}, Clock::locked_mhz(810)}),
+            (ClockPair{{}, Clock::locked_mhz(810)}));
 }
 
 TEST(Protocol, WhatIsTooLongIsCutSoThatTheFrameCanBeRead) {
