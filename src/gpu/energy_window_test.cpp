@@ -159,8 +159,10 @@ RC_GTEST_PROP(EnergyMeterProperty, TellsTheTrueEnergyWithinItsUncertainty, ()) {
   const double begin = static_cast<double>(window->counted_at.nanoseconds()) * 1e-9;
   const double error =
       use->energy.in_si() - (true_joules(begin + use->time.in_si()) - true_joules(begin));
-  // Uniform errors of two ends stay within sqrt(6) deviations; power may be swing above its mean.
-  const double worst = 2.45 * use->deviation.in_si() * (1 + 2 * swing / base) + 0.01;
+  // What may be wrong is when the counts were true: uniform errors of two ends stay within sqrt(6)
+  // deviations, and each second that they are off by is worth the true power at that end.
+  const double seconds_off = 2.45 * (use->deviation / use->power()).in_si();
+  const double worst = seconds_off * (base + swing) + 0.01;
   RC_ASSERT(std::abs(error) <= worst);
 }
 
