@@ -80,4 +80,19 @@ printf '#include "report/page.hpp"\n' >generated.cpp
 if "$layering" plan '' '' generated.cpp 2>/dev/null; then
   printf 'accepted a generated file that includes another room\n' && bad=1
 fi
+# own_header TEXT: the check's output for a source with this text whose header is there.
+own_header() {
+  rm -rf src
+  mkdir -p src/plan
+  printf '#include <vector>\n' >src/plan/a.hpp
+  printf '%b\n' "$1" >src/plan/a.cpp
+  "$layering" plan 'core;trace' 'fmt;tl' 2>&1
+}
+own_header '// a\n#include "plan/a.hpp"\n#include <vector>' || bad=1
+for text in '#include <vector>\n#include "plan/a.hpp"' '#include "plan/b.hpp"' 'int a;'; do
+  if said=$(own_header "$text") || [[ $said != *'its own header is included first'* ]]; then
+    printf "accepted, or refused with the wrong message: '%s': %s\n" "$text" "$said" && bad=1
+  fi
+done
+
 exit "$bad"
