@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one iteration of a serving engine costs on one instance: a model (its architecture) on a
+// device (or several, tensor parallel), with continuous batching. An iteration ("step") computes
+// chunks of prompts and one token of each decoding sequence.
+//
+//   time   = overhead + max(compute, memory) + communication, at least what the power cap allows
+//   energy = power that flows anyway x time + joules per operation, byte and token
+//
+// Compute, memory and communication are affine in the load while the number of sequences stands
+// still, so many decode steps at once have a closed form: run() costs the same for one and a
+// million. The coefficients come from model/deployment.hpp; nothing here fails.
+#pragma once
+
+#include <cstdint>
+
+#include "core/cost.hpp"
+#include "core/units.hpp"
+
+namespace negawatt::model {
+
+/// What one step computes.
+struct StepLoad {
+  double prompt_tokens = 0;     ///< of all prompt chunks together
+  double prompt_attention = 0;  ///< sum over those tokens of the tokens each attends to
+  double sequences = 0;         ///< that decode: each produces one token
+  double context_tokens = 0;    ///< sum over those sequences of the tokens they attend to
+};
+
+/// Coefficients of one instance, in SI units. All of them are 0 or more.
+struct StepCoefficients {
+  // Time, in seconds.
+  double overhead = 0;               ///< the engine's CPU side and launches, a step
+  double overhead_per_sequence = 0;  ///< the same, by sequence and by prompt chunk token batch
+  double compute_per_token = 0;      ///< dense arithmetic, a prompt token or decoding sequence
+  double compute_per_attended = 0;   ///< attention arithmetic, a (token, attended token) pair
+  double memory_weights = 0;         ///< streaming what every step reads: dense weights
+  double memory_experts = 0;         ///< streaming all experts; scaled by the share that is touched
+  double memory_per_context = 0;     ///< reading the KV cache, a context token
+  double memory_per_token = 0;       ///< activations and KV writes, a token
+  double link = 0;                   ///< collectives of a step
+  double link_per_token = 0;         ///< likewise, a token
+  // Experts: the share touched by t tokens is 1 - (1 - expert_share)^t.
+  double expert_share = 0;  ///< experts a token uses / experts; 0: a dense model
+  // Energy, in joules and watts, of all devices of the instance.
+  double idle_power = 0;    ///< drawn while it is on, busy or not
+  double active_power = 0;  ///< added while a step runs
+  double energy_per_token = 0;
+  double energy_per_attended = 0;
+  double energy_weights = 0;  ///< a step
+  double energy_experts = 0;  ///< a step, scaled as memory_experts
+  double energy_per_context = 0;
+  double power_cap = 0;  ///< 0: none; a step that would draw more takes longer
+};
+
+/// The steps of one instance. Immutable and cheap to copy.
+class ServingModel {
+ public:
+  explicit ServingModel(const StepCoefficients& coefficients) : c_(coefficients) {}
+
+  [[nodiscard]] const StepCoefficients& coefficients() const { return c_; }
+  [[nodiscard]] Watts idle_power() const { return Watts(c_.idle_power); }
+
+  /// One step. The energy is all that the instance draws in it, idle power included.
+  [[nodiscard]] Cost step(const StepLoad& load) const;
+
+  /// `steps` decode steps one after the other, the first of which is `first` (no prompt tokens);
+  /// every sequence attends to one token more in each next step. The sum of step() over them, up to
+  /// rounding.
+  [[nodiscard]] Cost run(const StepLoad& first, std::uint64_t steps) const;
+
+  /// How many of the next `limit` decode steps have ended after `time`; the inverse of run().
+  [[nodiscard]] std::uint64_t steps_ended(const StepLoad& first, Seconds time,
+                                          std::uint64_t limit) const;
+
+ private:
+  StepCoefficients c_;
+};
+
+}  // namespace negawatt::model
