@@ -26,8 +26,6 @@ using Clock = std::chrono::steady_clock;
 // While leases exist, how often the workers are looked at for a driver call that hangs.
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::seconds kHelloTimeout{5};
-// Socket, process, mailbox, doorbell of a client, and some for the daemon itself.
-constexpr rlim_t kDescriptorsPerClient = 4;
 constexpr rlim_t kDescriptorsOfOurOwn = 512;
 
 Duration to_duration(Seconds time) {
@@ -43,18 +41,21 @@ timespec to_timespec(Duration duration) {
   return {count / 1'000'000'000, count % 1'000'000'000};
 }
 
-/// As many descriptors as the clients that are allowed may need.
-Status raise_descriptor_limit(std::size_t clients) {
+/// As many descriptors as the clients that are allowed may need: each its socket and its process,
+/// and a page and a doorbell for a lease of each GPU; and those of leases that are ending.
+Status raise_descriptor_limit(std::size_t clients, std::size_t gpus) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return system_failure("read the descriptor limit");
-  const rlim_t needed = clients * kDescriptorsPerClient + kDescriptorsOfOurOwn;
+  const rlim_t needed =
+      (clients + kReservedForRoot) * (2 + 2 * gpus) + 2 * kMostEnding * gpus + kDescriptorsOfOurOwn;
   if (limit.rlim_cur >= needed) return {};
   limit.rlim_cur = std::min(needed, limit.rlim_max);
   ::setrlimit(RLIMIT_NOFILE, &limit);
   if (limit.rlim_cur < needed)
     return failure(Code::unavailable,
-                   fmt::format("max_clients {} needs {} open files, the limit is {} (LimitNOFILE)",
-                               clients, needed, limit.rlim_cur));
+                   fmt::format("max_clients {} on {} GPUs needs {} open files, the limit is {} "
+                               "(LimitNOFILE)",
+                               clients, gpus, needed, limit.rlim_cur));
   return {};
 }
 
@@ -79,10 +80,10 @@ Result<std::unique_ptr<Server>> Server::start(Config config, std::string config_
 }
 
 Status Server::open() {
-  NW_CHECK(raise_descriptor_limit(config_.max_clients));
   NW_TRY(access_, Access::from(config_));
   NW_CHECK(open_loop());
   NW_CHECK(open_driver());
+  NW_CHECK(raise_descriptor_limit(config_.max_clients, gpus_.size()));
   NW_TRY(auto listener, Listener::open(config_));
   listener_.emplace(std::move(listener));
   if (!config_.metrics.empty()) {

@@ -22,6 +22,7 @@
 #include "daemon/metrics.hpp"
 #include "daemon/peer.hpp"
 #include "daemon/process_tree.hpp"
+#include "daemon/rate_limit.hpp"
 #include "daemon/worker.hpp"
 #include "gpu/driver.hpp"
 #include "gpu/journal.hpp"
@@ -98,6 +99,7 @@ class Server {
   [[nodiscard]] const Gpu* find_gpu(const std::string& uuid) const;
   [[nodiscard]] std::size_t place_of(const Gpu& gpu) const;
   [[nodiscard]] lease::GpuState state_of(const Gpu& gpu) const;
+  [[nodiscard]] bool may_lease_now(std::uint32_t uid);
   void end(LeaseRecord& record, lease::EndReason reason);
   void take_worker_events();
   void take(const WorkerEvent& event);
@@ -128,6 +130,7 @@ class Server {
   std::optional<TimePoint> next_look_;     // for drivers that hang; none: nothing is under way
   std::optional<TimePoint> accept_again_;  // set: out of descriptors until then
   TimePoint started_;
+  RateLimit leases_a_user_{32, 1};
   TimePoint complaints_since_;
   int complaints_ = 0;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Server: what clients ask for, and what becomes of their leases.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -55,6 +56,7 @@ Status Server::answer(Client& client, const lease::Message& message) {
 }
 
 Status Server::answer(Client& client, const lease::Hello& hello) {
+  if (client.greeted) return failure(Code::invalid, "it says hello twice");
   if (hello.version != lease::kProtocolVersion) {
     client.farewell = true;
     return send(client, lease::Refused{.id = hello.id,
@@ -95,11 +97,22 @@ Status Server::answer(Client& client, const lease::Acquire& acquire) {
     else
       refused = lease::Refused{.reason = lease::Refusal::limits, .message = cut.error().message};
   }
+  if (!refused && !may_lease_now(client.peer.uid))
+    refused = lease::Refused{.reason = lease::Refusal::too_many,
+                             .message = fmt::format("user {} has had too many leases in too short "
+                                                    "a time; it may have one a second",
+                                                    client.peer.uid)};
   if (!refused) return grant(client, acquire, terms);
   ++counters_.leases_refused;
   complain(client, refused->message);
   refused->id = acquire.id;
   return send(client, *refused);
+}
+
+/// Each lease costs a page of memory and lines in the log. Root, and whoever runs the daemon, may
+/// fill both anyway.
+bool Server::may_lease_now(std::uint32_t uid) {
+  return uid == 0 || uid == ::geteuid() || leases_a_user_.take(uid, Clock::now());
 }
 
 /// Why this client may not have this GPU now; none: it may.
@@ -137,6 +150,9 @@ std::optional<lease::Refused> Server::refusal(const Client& client,
                    writer->owner);
   if (leases_.is_pending(place_of(*gpu), client.peer.uid))
     return because(Refusal::busy,
+  if (!leases_.may_end_more(place_of(*gpu), client.peer.uid))
+    return because(Refusal::too_many,
+                   fmt::format("too many leases of {} are ending already", acquire.gpu));
                    fmt::format("user {} waits for {} already", client.peer.uid, acquire.gpu));
   return std::nullopt;
 }
