@@ -6,10 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include "tests/daemon_world.hpp"
 #include "tests/process.hpp"
@@ -188,6 +190,28 @@ TEST(DaemonLease, APowerLimitHoldsForTheLeaseAndIsNeverRaisedAboveTheAdministrat
   EXPECT_TRUE(world.becomes(kUntouched));
   auto user = world.active_user("1 65535 0 100 0");
   EXPECT_EQ(world.settings(), "core auto, memory auto, limit 300 W") << "the floor";
+}
+
+TEST(DaemonLease, APowerLimitThatGoesUpIsSetAgainAndOneThatIsLoweredStays) {
+  DaemonWorld world;
+  world.start();
+  {
+    auto user = world.active_user("1 65535 0 500 0");
+    world.set_without_daemon(600);
+    EXPECT_TRUE(world.logs("asked_limit_w=500 limit_w=600"));
+    EXPECT_EQ(user("request 900 0"), "applied 900 0");
+    EXPECT_EQ(world.settings(), "core 900, memory auto, limit 500 W");
+    EXPECT_EQ(user("release"), "ok");
+    EXPECT_EQ(world.settings(), kUntouched);
+  }
+  EXPECT_TRUE(world.becomes(kUntouched));
+  auto user = world.active_user("1 65535 0 500 0");
+  world.set_without_daemon(400);
+  std::this_thread::sleep_for(std::chrono::seconds(3));  // seen twice
+  EXPECT_EQ(user("request 900 0"), "applied 900 0");
+  EXPECT_EQ(world.settings(), "core 900, memory auto, limit 400 W");
+  EXPECT_EQ(user("release"), "ok");
+  EXPECT_EQ(world.settings(), "core auto, memory auto, limit 400 W");
 }
 
 TEST(DaemonLease, AnExpiredLeaseRestoresWhileItsClientLives) {

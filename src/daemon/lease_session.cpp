@@ -161,8 +161,18 @@ gpu::Request LeaseSession::wanted_for(lease::ClockPair clocks) {
     wanted.core = gpu::CoreLock{range_of(clocks.core)};
   if (!stands(clocks.memory, asked_.memory, gpu::Knob::memory_lock))
     wanted.memory = gpu::MemoryLock{range_of(clocks.memory)};
-  if (again) wanted.power = guard_->asked().power;
+  if (again) wanted.power = power_that_went_up();
   return wanted;
+}
+
+/// The limit of this lease, when a higher one holds. A lower one is an administrator's and stays.
+std::optional<gpu::PowerLimit> LeaseSession::power_that_went_up() const {
+  const auto& held = guard_->asked().power;
+  if (!held) return std::nullopt;
+  const auto limits = device_->power_limits();
+  const bool higher = limits && limits->requested && *limits->requested > held->limit &&
+                      !gpu::same_limit(*limits->requested, held->limit);
+  return higher ? held : std::nullopt;
 }
 
 bool LeaseSession::within_terms(lease::ClockPair clocks) const {

@@ -76,6 +76,7 @@ class LeaseSession {
  private:
   [[nodiscard]] lease::Outcome set(lease::ClockPair clocks);
   [[nodiscard]] gpu::Request wanted_for(lease::ClockPair clocks);
+  [[nodiscard]] std::optional<gpu::PowerLimit> power_that_went_up() const;
   [[nodiscard]] bool within_terms(lease::ClockPair clocks) const;
   [[nodiscard]] bool is_lost();
   void note_enforcement(const gpu::Observation& seen);

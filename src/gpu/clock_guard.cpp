@@ -195,7 +195,8 @@ Answer<Observation> ClockGuard::observe() const {
   NW_TRY(const PowerLimits limits, device_.power_limits());
   seen.requested_limit = limits.requested;
   if (limits.requested && !same_limit(*limits.requested, asked_.power->limit)) {
-    seen.power = Enforcement::not_honoured;
+    seen.power =
+        *limits.requested < asked_.power->limit ? Enforcement::limited : Enforcement::not_honoured;
   }
   return seen;
 }

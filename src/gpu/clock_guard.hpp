@@ -45,8 +45,9 @@ struct GuardOptions {
 /// Whether the clocks follow what was asked: SUCCESS of a lock means installed, not enforced.
 enum class Enforcement : unsigned char {
   honoured,
-  limited,       ///< lower than asked, and the driver says why: power or temperature
-  idle,          ///< nothing runs; clocks say nothing
+  limited,  ///< lower than asked: the driver says why, power or temperature; a power limit that
+            ///< is lower than asked is somebody else's
+  idle,     ///< nothing runs; clocks say nothing
   not_honoured,  ///< asked, accepted, and not so
 };
 [[nodiscard]] std::string_view name_of(Enforcement enforcement);

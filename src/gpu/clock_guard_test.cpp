@@ -259,6 +259,8 @@ TEST_F(ClockGuardTest, TellsAskedFromObserved) {
   EXPECT_EQ(seen->core, Enforcement::not_honoured);
   EXPECT_EQ(seen->memory, Enforcement::honoured);
   EXPECT_EQ(seen->power, Enforcement::not_honoured);
+  library_.card().limit_mw = 400'000;  // somebody else's
+  EXPECT_EQ(guarded.observe()->power, Enforcement::limited);
 }
 
 TEST(Enforcement, KnowsWhyAClockIsLower) {
