@@ -21,6 +21,7 @@ void check_rewritten(const gpu::JournalContents& contents) {
     require(gpu::is_journal_id(backup.gpu.text()), "an id can be written");
     require(again.save(backup), "no knob is outstanding twice");
     bytes += gpu::save_record(backup);
+    for (const auto limit : backup.asked) bytes += gpu::asked_record(backup.gpu, limit);
   }
   const auto read = gpu::read_journal(bytes, kFile);
   require(read && read->damaged == 0 && read->whole == bytes.size(), "what we write is read whole");

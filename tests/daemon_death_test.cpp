@@ -2,12 +2,16 @@
 //
 // Every way to die, each test named after it: whatever fails, the end state of every knob is the
 // one that was there before. docs/daemon.md has the table.
+#include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "gpu/journal.hpp"
 #include "tests/daemon_world.hpp"
@@ -15,11 +19,23 @@
 namespace negawatt::testing {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 const std::string kAltered = "core 900, memory 2201, limit 500 W";
+
+using SteadyClock = std::chrono::steady_clock;
+
+/// What a daemon that has ended leaves to be restored.
+std::vector<gpu::Backup> backups(const DaemonWorld& world) {
+  // A copy: one that still runs holds the journal itself.
+  const auto copy = world.folder().path("copy-of-journal");
+  std::filesystem::copy_file(world.journal(), copy,
+                             std::filesystem::copy_options::overwrite_existing);
+  return gpu::Journal::open(copy).value().outstanding();
+}
 
 /// An active lease under which all three knobs are altered.
 User altering_user(DaemonWorld& world) {
@@ -105,14 +121,59 @@ TEST(DaemonDeath, DaemonSigkillThenRestart) {
 
 TEST(DaemonDeath, DaemonSigkillThenRestartTwice) {
   // A backup that is there already is not overwritten by the state that a crash left.
-  DaemonWorld world;
+  const auto end_of_fault = SteadyClock::now() + std::chrono::seconds(11);
+  DaemonWorld world({.faults = "at = [{at_s = 0, for_s = 10, kind = \"hang\", seconds = 600, "
+                               "call = \"nvmlDeviceResetGpuLockedClocks\"}]",
+                     .config = "driver_timeout_s = 0.5"});
   world.start();
   auto first = altering_user(world);
   world.signal_daemon(SIGKILL);
   (void)world.wait_for_daemon();
-  EXPECT_NE(world.start_and_wait("exec timeout -s KILL 0.02").shell_code(), 0);
+  world.start();
+  ASSERT_TRUE(world.logs("driver does not answer")) << "it has begun to restore";
+  world.signal_daemon(SIGKILL);
+  (void)world.wait_for_daemon();
+  EXPECT_EQ(world.settings(), "core 900, memory 2201, limit 700 W") << "it was half way";
+  EXPECT_EQ(backups(world).size(), 3U);
+  std::this_thread::sleep_until(end_of_fault);
   world.start();
   EXPECT_EQ(world.settings(), kUntouched);
+  EXPECT_THAT(backups(world), IsEmpty());
+}
+
+TEST(DaemonDeath, DaemonSigkillAndAnAdministratorsNewLimit) {
+  DaemonWorld world;
+  world.start();
+  auto user = altering_user(world);  // 500 W
+  world.signal_daemon(SIGKILL);
+  (void)world.wait_for_daemon();
+  world.set_without_daemon(400);
+  world.start();
+  EXPECT_EQ(world.settings(), "core auto, memory auto, limit 400 W") << "not raised to 700 W";
+  EXPECT_TRUE(world.logs("left, as somebody else has lowered it"));
+}
+
+TEST(DaemonDeath, GpuDoesNotAnswerWhenTheDaemonStarts) {
+  const auto begin = SteadyClock::now();
+  DaemonWorld world({.gpus = 2, .faults = "at = [{at_s = 6, for_s = 8, kind = \"not_ready\"}]"});
+  world.start();
+  auto user = altering_user(world);
+  world.signal_daemon(SIGKILL);
+  (void)world.wait_for_daemon();
+  std::this_thread::sleep_until(begin + std::chrono::milliseconds(6500));
+  world.start();
+  EXPECT_THAT(world.log(), HasSubstr("a GPU that is to be restored does not answer"));
+  auto other = world.user();
+  EXPECT_EQ(other("connect"), "ok");
+  EXPECT_THAT(other("acquire " + kGpu0), HasSubstr("the driver does not answer for"));
+  world.signal_daemon(SIGTERM);
+  EXPECT_EQ(world.wait_for_daemon().exit_code, 1) << "not everything is back";
+  EXPECT_EQ(world.settings(), kAltered);
+  world.start();
+  EXPECT_TRUE(world.becomes(kUntouched, Seconds(30)));
+  EXPECT_TRUE(world.logs("GPU found that had not answered"));
+  auto next = world.active_user();
+  EXPECT_EQ(next("request 600 0"), "applied 600 0");
 }
 
 TEST(DaemonDeath, MachineRestart) {
@@ -140,9 +201,11 @@ TEST(DaemonDeath, JournalDiskFull) {
     auto journal = gpu::Journal::open(world.journal());
     ASSERT_TRUE(journal);
     constexpr std::size_t kPage = 4096;  // a mailbox must still fit
+    // Long names, and every knob: a few GPUs fill it, each of which the daemon looks for.
     for (int i = 0; std::filesystem::file_size(world.journal()) < kPage; ++i)
-      ASSERT_TRUE(
-          journal->save({gpu::GpuId("GPU-elsewhere-" + std::to_string(i)), gpu::CoreLock{}}));
+      for (const gpu::Setting& setting :
+           std::vector<gpu::Setting>{gpu::CoreLock{}, gpu::MemoryLock{}, gpu::PowerLimit{{1}}})
+        ASSERT_TRUE(journal->save({gpu::GpuId(fmt::format("GPU-elsewhere-{:080}", i)), setting}));
   }
   // Files may not grow any more: a full disk, for this process alone.
   world.start("exec prlimit --fsize=" +
@@ -188,6 +251,30 @@ TEST(DaemonDeath, DriverReload) {
   EXPECT_EQ(next("request 600 0"), "applied 600 0");
 }
 
+TEST(DaemonDeath, DriverReloadWhileNobodyHasALease) {
+  // The handle of before is of no use any more; a new one is.
+  DaemonWorld world({.faults = R"(calls = [
+    {call = "nvmlDeviceGetComputeRunningProcesses", from = 1, to = 3, returns = "GPU_IS_LOST"},
+    {call = "nvmlDeviceGetClockInfo", from = 1, to = 1, returns = "GPU_IS_LOST"}])",
+                     .limits = "grace_s = 60"});
+  world.start();
+  auto user = world.active_user();  // not after grace_s
+  EXPECT_TRUE(world.logs("GPU found again after it was lost"));
+  EXPECT_EQ(user("request 600 0"), "applied 600 0");
+}
+
+TEST(DaemonDeath, MigCannotBeTold) {
+  DaemonWorld world({.faults = R"(calls = [
+    {call = "nvmlDeviceGetMigMode", from = 1, to = 100000, returns = "UNKNOWN"}])"});
+  world.start();
+  auto user = world.user();
+  EXPECT_EQ(user("connect"), "ok");
+  EXPECT_EQ(user("use " + kGpu0), "ok");
+  EXPECT_THAT(user("acquire " + kGpu0), StartsWith("granted"));
+  EXPECT_THAT(user("active 10"), HasSubstr("split between tenants"));
+  EXPECT_THAT(world.writes(), IsEmpty());
+}
+
 TEST(DaemonDeath, MemoryLockUnsupported) {
   DaemonWorld world({.faults = "not_supported = [\"nvmlDeviceSetMemoryLockedClocks\"]"});
   world.start();
@@ -213,6 +300,10 @@ TEST(DaemonDeath, PermissionLostForAWhile) {
   EXPECT_THAT(user("release"), HasSubstr("the previous state is not back"));
   EXPECT_TRUE(world.logs("knob not restored")) << "loud";
   EXPECT_THAT(world.settings(), HasSubstr("memory auto, limit 700 W")) << "each by itself";
+  // Another lease that comes and goes has restored nothing.
+  EXPECT_THAT(user("acquire " + kGpu0), StartsWith("granted"));
+  EXPECT_EQ(user("release"), "ok");
+  EXPECT_THAT(user("list"), HasSubstr(kGpu0 + " 3")) << "restoring";
   // Tried again until it is.
   EXPECT_TRUE(world.becomes(kUntouched, Seconds(20)));
   EXPECT_TRUE(world.logs("previous state restored"));
@@ -226,6 +317,17 @@ TEST(DaemonDeath, LockOverridden) {
   EXPECT_TRUE(world.logs("lock not honoured"));
   EXPECT_EQ(user("release"), "ok");
   EXPECT_EQ(world.settings(), kUntouched);
+}
+
+TEST(DaemonDeath, LockOverriddenOfALeaseWithoutTheOtherKnobs) {
+  DaemonWorld world({.faults = "at = [{at_s = 0, kind = \"override_lock\", mhz = 1980}]"});
+  world.start();
+  auto user = world.active_user("1 65535 0 0 0");
+  EXPECT_EQ(user("request 900 0"), "applied 900 0");
+  EXPECT_TRUE(world.logs("lock not honoured"));
+  EXPECT_EQ(user("request 900 0"), "applied 900 0") << "set again";
+  EXPECT_THAT(world.writes(), ElementsAre("lock core 900 900", "lock core 900 900"))
+      << "and nothing that the lease may not touch";
 }
 
 TEST(DaemonDeath, DriverCallHangs) {
@@ -267,6 +369,10 @@ TEST(DaemonDeath, DaemonSigtermWhileADriverCallHangs) {
   world.signal_daemon(SIGTERM);
   EXPECT_EQ(world.wait_for_daemon().exit_code, 1) << "it ends all the same";
   EXPECT_THAT(world.log(), HasSubstr("the journal keeps what is to be restored"));
+  EXPECT_EQ(backups(world).size(), 3U);
+  EXPECT_NE(world.settings(), kUntouched);
+  world.start();
+  EXPECT_EQ(world.settings(), kUntouched);
 }
 
 }  // namespace

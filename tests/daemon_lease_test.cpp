@@ -6,9 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 #include "tests/daemon_world.hpp"
 #include "tests/process.hpp"
@@ -189,6 +192,28 @@ TEST(DaemonLease, APowerLimitHoldsForTheLeaseAndIsNeverRaisedAboveTheAdministrat
   EXPECT_EQ(world.settings(), "core auto, memory auto, limit 300 W") << "the floor";
 }
 
+TEST(DaemonLease, APowerLimitThatGoesUpIsSetAgainAndOneThatIsLoweredStays) {
+  DaemonWorld world;
+  world.start();
+  {
+    auto user = world.active_user("1 65535 0 500 0");
+    world.set_without_daemon(600);
+    EXPECT_TRUE(world.logs("asked_limit_w=500 limit_w=600"));
+    EXPECT_EQ(user("request 900 0"), "applied 900 0");
+    EXPECT_EQ(world.settings(), "core 900, memory auto, limit 500 W");
+    EXPECT_EQ(user("release"), "ok");
+    EXPECT_EQ(world.settings(), kUntouched);
+  }
+  EXPECT_TRUE(world.becomes(kUntouched));
+  auto user = world.active_user("1 65535 0 500 0");
+  world.set_without_daemon(400);
+  std::this_thread::sleep_for(std::chrono::seconds(3));  // seen twice
+  EXPECT_EQ(user("request 900 0"), "applied 900 0");
+  EXPECT_EQ(world.settings(), "core 900, memory auto, limit 400 W");
+  EXPECT_EQ(user("release"), "ok");
+  EXPECT_EQ(world.settings(), "core auto, memory auto, limit 400 W");
+}
+
 TEST(DaemonLease, AnExpiredLeaseRestoresWhileItsClientLives) {
   DaemonWorld world;
   world.start();
@@ -196,6 +221,11 @@ TEST(DaemonLease, AnExpiredLeaseRestoresWhileItsClientLives) {
   EXPECT_EQ(user("request 900 2201"), "applied 900 2201");
   EXPECT_TRUE(world.becomes(kUntouched));
   EXPECT_TRUE(becomes(user, "ended: its duration is over"));
+  // What became of it is not taken for the answer to the next question.
+  EXPECT_EQ(user("drop"), "ok");
+  EXPECT_THAT(user("acquire " + kGpu0), StartsWith("granted"));
+  EXPECT_EQ(user("active 10"), "active");
+  EXPECT_EQ(user("request 900 0"), "applied 900 0");
 }
 
 TEST(DaemonLease, AnAdministratorsRestingClocksComeBackInsteadOfNone) {
@@ -225,6 +255,36 @@ TEST(DaemonLease, AConfigurationThatIsWrongChangesNothingAndSaysWhy) {
   EXPECT_TRUE(world.logs("did you mean 'core_max_mhz'?"));
   auto user = world.active_user();
   EXPECT_EQ(user("request 1200 0"), "applied 1200 0");
+}
+
+TEST(DaemonLease, AReloadBringsNoHalfOfObserveOnly) {
+  DaemonWorld world;
+  world.start();
+  world.configure("observe_only = true", "");
+  world.signal_daemon(SIGHUP);
+  EXPECT_TRUE(world.logs("takes effect after a restart"));
+  EXPECT_TRUE(world.logs("configuration read again"));
+  auto user = world.active_user();
+  EXPECT_EQ(user("request 900 0"), "applied 900 0");
+}
+
+TEST(DaemonLease, AFolderAsConfigurationChangesNothing) {
+  DaemonWorld world;
+  world.start();
+  const auto path = world.folder().path("negawattd.toml");
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  world.signal_daemon(SIGHUP);
+  EXPECT_TRUE(world.logs("configuration not changed"));
+  auto user = world.active_user();
+  EXPECT_EQ(user("request 900 0"), "applied 900 0");
+}
+
+TEST(DaemonLease, RulesForAGpuThatIsNotThereAreSaidToBe) {
+  DaemonWorld world({.limits = "[gpu.\"GPU-52000000-4e57-4a10-8200-000000000000\"]\n"
+                               "leasable = false"});
+  world.start();
+  EXPECT_TRUE(world.logs("the configuration names a GPU that is not there"));
 }
 
 TEST(DaemonLease, AWrongConfigurationIsExitCodeTwo) {

@@ -16,6 +16,7 @@
 #include <string>
 #include <thread>
 
+#include "gpusim/fault_script.hpp"
 #include "lease/file_descriptor.hpp"
 #include "tests/daemon_world.hpp"
 
@@ -71,6 +72,21 @@ double processor_seconds(int pid) {
   timespec ran{};
   EXPECT_EQ(::clock_gettime(clock, &ran), 0);
   return static_cast<double>(ran.tv_sec) + static_cast<double>(ran.tv_nsec) * 1e-9;
+}
+
+TEST(DaemonMetrics, ScrapesDoNotWearTheDriverOut) {
+  const auto port = free_port();
+  DaemonWorld world({.config = fmt::format("metrics = \"127.0.0.1:{}\"", port)});
+  world.start();
+  const auto reads = [&] {
+    return world.gpu().calls.at(gpusim::function_index("nvmlDeviceGetTemperatureV"));
+  };
+  const auto begin = std::chrono::steady_clock::now();
+  constexpr int kScrapes = 50;
+  for (int i = 0; i < kScrapes; ++i) EXPECT_THAT(scrape(port), HasSubstr("negawatt_gpu_up"));
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  EXPECT_GE(reads(), 1U);
+  EXPECT_LE(static_cast<double>(reads()), 2 + seconds.count() / 0.1);
 }
 
 TEST(DaemonMetrics, APageSaysWhatIsAskedWhatIsAndWhatHappened) {

@@ -13,6 +13,7 @@
 //   state                         -> pending | active | ended: REASON
 //   list                          -> GPU STATE PID, ...
 //   renew | release | disconnect  -> ok
+//   drop                          -> ok                    ; without a release
 //   anything that fails           -> error: TEXT
 #include <fmt/core.h>
 
@@ -53,6 +54,7 @@ class LeaseUser {
     if (verb == "active") return wait_active(words);
     if (verb == "request" || verb == "post") return request(words, verb == "request");
     if (verb == "state") return state();
+    if (verb == "drop") return lease_.reset(), "ok";
     if (verb == "renew") return done(lease_->renew());
     if (verb == "release") return done(lease_->release());
     return failure(Code::invalid, "unknown command " + verb);

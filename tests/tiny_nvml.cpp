@@ -247,6 +247,7 @@ nvmlReturn_t nvmlDeviceSetGpuLockedClocks(nvmlDevice_t device, unsigned least, u
 }
 
 nvmlReturn_t nvmlDeviceResetGpuLockedClocks(nvmlDevice_t device) {
+  if (device == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
   write(device, "core reset");
   const nvmlReturn_t code = scripted("nvmlDeviceResetGpuLockedClocks");
   if (code == NVML_SUCCESS) gpu_of(device).core_lock.reset();
@@ -256,7 +257,8 @@ nvmlReturn_t nvmlDeviceResetGpuLockedClocks(nvmlDevice_t device) {
 nvmlReturn_t nvmlDeviceSetPowerManagementLimit(nvmlDevice_t device, unsigned limit) {
   write(device, "power " + std::to_string(limit));
   const nvmlReturn_t code = scripted("nvmlDeviceSetPowerManagementLimit");
-  if (code == NVML_SUCCESS && !state().ignore_power_limit) gpu_of(device).limit_mw = limit;
+  const unsigned kept = state().whole_watts ? (limit + 500) / 1000 * 1000 : limit;
+  if (code == NVML_SUCCESS && !state().ignore_power_limit) gpu_of(device).limit_mw = kept;
   return code;
 }
 

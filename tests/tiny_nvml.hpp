@@ -58,6 +58,7 @@ struct TinyNvml {
   std::int64_t now_ns = 0;
   std::int64_t read_cost_ns = 0;    ///< of every sensor call
   bool ignore_power_limit = false;  ///< its setter succeeds and does nothing
+  bool whole_watts = false;         ///< its setter rounds to whole watts
   int joined = 0;
   int notified = 0;
 };

@@ -9,18 +9,19 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
+#include "daemon/whole_file.hpp"
 #include "lease/file_descriptor.hpp"
 
 namespace negawatt::daemon {
 namespace {
 
+constexpr std::size_t kLongestNote = 256;  // a boot's id has 37 bytes
+
+/// Empty for what cannot be read.
 std::string contents(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return whole_file(path, kLongestNote).value_or("");
 }
 
 tl::unexpected<Error> cannot_note(const std::string& path) {
@@ -36,7 +37,7 @@ bool is_of_another_boot(const std::string& path, const std::string& boot_id_file
 }
 
 Status note_boot(const std::string& path, const std::string& boot_id_file) {
-  const auto boot = contents(boot_id_file);
+  NW_TRY(const auto boot, whole_file(boot_id_file, kLongestNote));
   if (contents(path) == boot) return {};
   // A new file that then takes the old one's name: a torn note would be taken for another boot.
   const auto fresh = path + ".new";

@@ -28,6 +28,12 @@ TEST(Boot, ANoteThatCannotBeWrittenIsAnError) {
   EXPECT_FALSE(note_boot("/dev/full/note"));
 }
 
+TEST(Boot, WhereTheKernelDoesNotTellNothingIsNoted) {
+  const testing::TemporaryFolder folder;
+  EXPECT_FALSE(note_boot(folder.path("note"), "/nonexistent"));
+  EXPECT_FALSE(note_boot(folder.path("note"), folder.path("")));  // opens, and cannot be read
+}
+
 TEST(Boot, TheKernelTellsThisBoot) {
   const testing::TemporaryFolder folder;
   ASSERT_TRUE(note_boot(folder.path("note")));

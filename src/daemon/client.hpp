@@ -17,6 +17,9 @@
 
 namespace negawatt::daemon {
 
+/// Connections of root beyond those that are configured.
+inline constexpr std::size_t kReservedForRoot = 8;
+
 struct Client {
   std::uint64_t id = 0;
   lease::FileDescriptor socket;

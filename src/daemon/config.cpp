@@ -7,14 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <sstream>
 #include <utility>
 
 #include "core/text.hpp"
 #include "daemon/nearest_name.hpp"
+#include "daemon/whole_file.hpp"
 
 namespace negawatt::daemon {
 namespace {
@@ -239,10 +238,7 @@ Result<Config> parse_config(std::string_view bytes, std::string_view file) {
 }
 
 Result<Config> read_config(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  const std::string bytes(std::istreambuf_iterator<char>(stream), {});
-  if (!stream.good() && !stream.eof())
-    return failure(Code::invalid, fmt::format("cannot read the configuration {}", path));
+  NW_TRY(const auto bytes, whole_file(path, kMostBytes));
   return parse_config(bytes, path);
 }
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "tests/temporary_folder.hpp"
+
 namespace negawatt::daemon {
 namespace {
 
@@ -152,6 +154,14 @@ TEST(Config, AChangeThatOnlyARestartBringsAboutIsNamed) {
   const auto after = parse_config("metrics = \"127.0.0.1:1\"\nmax_clients = 3\n", "a");
   EXPECT_THAT(needs_restart(*before, *after), ElementsAre("metrics"));
   EXPECT_TRUE(needs_restart(*before, *before).empty());
+}
+
+TEST(Config, AFileThatCannotBeReadIsAnError) {
+  const testing::TemporaryFolder folder;
+  const auto folder_instead = read_config(folder.path(""));
+  ASSERT_FALSE(folder_instead);
+  EXPECT_NE(folder_instead.error().message.find("Is a directory"), std::string::npos);
+  EXPECT_FALSE(read_config(folder.path("nothing")));
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The leases that the main thread knows of, and when each one ends by itself. Bounded: for every
-// GPU one writer, and one pending lease a user. Takes the time as an argument; nothing fails.
+// The leases that the main thread knows of, and when each one ends by itself. For every GPU one
+// writer and one pending lease a user; those that are ending wait for the GPU's worker, which may
+// wait for its driver, so that whoever adds leases has to ask may_end_more() first: then they are
+// bounded too. Takes the time as an argument; nothing fails.
 #pragma once
 
 #include <chrono>
@@ -18,6 +20,10 @@ namespace negawatt::daemon {
 
 using TimePoint = std::chrono::steady_clock::time_point;
 using Duration = std::chrono::steady_clock::duration;
+
+/// Leases of one GPU whose end the worker has not come to, of one user and in all.
+inline constexpr std::size_t kMostEndingOfUser = 4;
+inline constexpr std::size_t kMostEnding = 64;
 
 struct LeaseRecord {
   std::uint64_t id = 0;
@@ -44,6 +50,8 @@ class LeaseBook {
   [[nodiscard]] const LeaseRecord* writer_of(std::size_t gpu) const;
   /// Whether this user has a pending lease there already.
   [[nodiscard]] bool is_pending(std::size_t gpu, std::uint32_t uid) const;
+  /// Whether another lease of this user may come to its end there: too many are ending already.
+  [[nodiscard]] bool may_end_more(std::size_t gpu, std::uint32_t uid) const;
   [[nodiscard]] std::vector<std::uint64_t> of_client(std::uint64_t client) const;
   [[nodiscard]] std::vector<LeaseRecord>& records() { return records_; }
 

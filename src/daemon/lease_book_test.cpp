@@ -34,6 +34,23 @@ TEST(LeaseBook, OnlyAnActiveLeaseIsAWriter) {
   EXPECT_EQ(book.writer_of(0), nullptr) << "the next client may wait for the restore";
 }
 
+TEST(LeaseBook, LeasesThatAreEndingAreBoundedByUserAndInAll) {
+  LeaseBook book;
+  for (std::size_t i = 0; i < kMostEndingOfUser; ++i) {
+    EXPECT_TRUE(book.may_end_more(0, 1000)) << i;
+    book.add(record(0, 1, 1000)).ending = true;
+    book.add(record(0, 1, 1001));
+  }
+  EXPECT_FALSE(book.may_end_more(0, 1000));
+  EXPECT_TRUE(book.may_end_more(0, 1001)) << "theirs are not ending";
+  EXPECT_TRUE(book.may_end_more(1, 1000)) << "another GPU";
+  for (std::uint32_t uid = 2000; uid < 2000 + kMostEnding - kMostEndingOfUser; ++uid) {
+    EXPECT_TRUE(book.may_end_more(0, uid)) << uid;
+    book.add(record(0, 1, uid)).ending = true;
+  }
+  EXPECT_FALSE(book.may_end_more(0, 9999));
+}
+
 TEST(LeaseBook, SilenceEndsALeaseAndAHeartbeatKeepsIt) {
   LeaseBook book;
   book.add(record(0, 1, 1000));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/lease_session.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -42,13 +44,19 @@ gpu::GuardOptions guard_options(const LeaseOrder& order, const gpu::Device& devi
   return {.limits = {gpu::read_limits(device), admin},
           .policy_core = policy.unleased_core,
           .policy_memory = policy.unleased_memory,
-          .on_failure = [&counters](const gpu::RestoreFailure& failure) {
-            ++counters.restore_failures;
-            log(Level::error, "knob not restored",
-                {{"gpu", failure.gpu.text()},
-                 {"previous", gpu::to_string(failure.previous)},
-                 {"error", failure.error.message}});
-          }};
+          .on_failure =
+              [&counters](const gpu::RestoreFailure& failure) {
+                ++counters.restore_failures;
+                log(Level::error, "knob not restored",
+                    {{"gpu", failure.gpu.text()},
+                     {"previous", gpu::to_string(failure.previous)},
+                     {"error", failure.error.message}});
+              },
+          .on_left =
+              [gpu = device.id()](const gpu::Setting& previous) {
+                log(Level::warn, "left, as somebody else has lowered it meanwhile",
+                    {{"gpu", gpu.text()}, {"previous", gpu::to_string(previous)}});
+              }};
 }
 
 std::int64_t now_ns() {
@@ -69,6 +77,7 @@ LeaseSession::LeaseSession(LeaseOrder order, Surroundings around)
 bool LeaseSession::check_on_gpu(const ProcessTree& tree) {
   const auto processes = device_->compute_processes();
   if (!processes) ++counters_->driver_errors;
+  gpu_is_lost_ = !processes && processes.error().obstacle == gpu::Obstacle::lost;
   on_gpu_ = processes && std::ranges::any_of(*processes, [&](const gpu::ComputeProcess& process) {
               return tree.descends(process.pid, order_.client);
             });
@@ -96,6 +105,11 @@ void LeaseSession::say_active() {
   order_.mailbox.publish(lease::LeaseState::active, lease::EndReason::none);
 }
 
+void LeaseSession::rest() {
+  next_change_ =
+      std::max(next_change_, SteadyClock::now() + to_duration(order_.policy.min_change_interval));
+}
+
 bool LeaseSession::serve() {
   const auto request = order_.mailbox.take();
   if (!request) return true;
@@ -111,19 +125,15 @@ lease::Outcome LeaseSession::set(lease::ClockPair clocks) {
     ++counters_->outside_limits;
     return lease::Outcome::outside_limits;
   }
-  // A knob that stands as asked is left alone, unless the GPU was seen not to follow it.
-  const bool again = std::exchange(not_honoured_, false);
-  gpu::Request wanted;
-  if (clocks.core != asked_.core || again) wanted.core = gpu::CoreLock{range_of(clocks.core)};
-  if (clocks.memory != asked_.memory || again)
-    wanted.memory = gpu::MemoryLock{range_of(clocks.memory)};
-  if (!wanted.core && !wanted.memory) return lease::Outcome::unchanged;
+  const auto wanted = wanted_for(clocks);
+  if (gpu::settings_of(wanted).empty()) return lease::Outcome::unchanged;
 
   last_change_ = SteadyClock::now();
   next_change_ = last_change_ + to_duration(order_.policy.min_change_interval);
   const auto applied = guard_->apply(wanted);
   if (!applied) {
     ++counters_->driver_errors;
+    not_honoured_ = true;  // what holds now is uncertain where a knob would not go back
     log(Level::warn, "clock change failed",
         {{"gpu", device_->id().text()}, {"lease", order_.id}, {"error", applied.error().message}});
     const bool cannot = applied.error().code != Code::internal && !is_lost();
@@ -137,6 +147,32 @@ lease::Outcome LeaseSession::set(lease::ClockPair clocks) {
   counters_->asked_core_mhz = set_.core.mhz();
   counters_->asked_memory_mhz = set_.memory.mhz();
   return lease::Outcome::applied;
+}
+
+/// A knob that stands as asked is left alone, unless the GPU was seen not to follow it; a knob that
+/// this lease does not hold is never touched for that.
+gpu::Request LeaseSession::wanted_for(lease::ClockPair clocks) {
+  const bool again = std::exchange(not_honoured_, false);
+  const auto stands = [&](lease::Clock wanted, lease::Clock asked, gpu::Knob knob) {
+    return wanted == asked && !(again && guard_->armed(knob));
+  };
+  gpu::Request wanted;
+  if (!stands(clocks.core, asked_.core, gpu::Knob::core_lock))
+    wanted.core = gpu::CoreLock{range_of(clocks.core)};
+  if (!stands(clocks.memory, asked_.memory, gpu::Knob::memory_lock))
+    wanted.memory = gpu::MemoryLock{range_of(clocks.memory)};
+  if (again) wanted.power = power_that_went_up();
+  return wanted;
+}
+
+/// The limit of this lease, when a higher one holds. A lower one is an administrator's and stays.
+std::optional<gpu::PowerLimit> LeaseSession::power_that_went_up() const {
+  const auto& held = guard_->asked().power;
+  if (!held) return std::nullopt;
+  const auto limits = device_->power_limits();
+  const bool higher = limits && limits->requested && *limits->requested > held->limit &&
+                      !gpu::same_limit(*limits->requested, held->limit);
+  return higher ? held : std::nullopt;
 }
 
 bool LeaseSession::within_terms(lease::ClockPair clocks) const {
@@ -169,6 +205,10 @@ void LeaseSession::note_enforcement(const gpu::Observation& seen) {
   if (observed_astray_ == 2) {
     not_honoured_ = true;
     ++counters_->not_honoured;
+    const auto watts = [](const std::optional<gpu::Milliwatts>& limit) {
+      return limit ? fmt::format("{:g}", to_si(*limit).in_si()) : "none";
+    };
+    const auto& power = seen.asked.power;
     log(Level::warn, "lock not honoured",
         {{"gpu", device_->id().text()},
          {"lease", order_.id},
@@ -176,6 +216,8 @@ void LeaseSession::note_enforcement(const gpu::Observation& seen) {
          {"core_mhz", seen.clocks.core.count},
          {"asked_memory_mhz", set_.memory.mhz()},
          {"memory_mhz", seen.clocks.memory.count},
+         {"asked_limit_w", watts(power ? std::optional(power->limit) : std::nullopt)},
+         {"limit_w", watts(seen.requested_limit)},
          {"reasons", seen.reasons ? gpu::to_string(*seen.reasons) : "unknown"}});
   }
 }
@@ -185,6 +227,8 @@ Status LeaseSession::end(lease::EndReason reason) {
   if (guard_) {
     counters_->leases_active = 0;
     restored = guard_->restore();
+    // The worker tries again, from the journal.
+    if (!restored) guard_->leave_to_journal();
     guard_.reset();
     counters_->asked_core_mhz = 0;
     counters_->asked_memory_mhz = 0;

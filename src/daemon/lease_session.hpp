@@ -52,6 +52,10 @@ class LeaseSession {
   /// period.
   [[nodiscard]] bool check_on_gpu(const ProcessTree& tree);
   [[nodiscard]] bool on_gpu() const { return on_gpu_; }
+  /// Whether the driver said, when it was last asked, that the GPU is lost.
+  [[nodiscard]] bool gpu_is_lost() const { return gpu_is_lost_; }
+  /// Whether the administrator lets a GPU that is split by MIG be leased.
+  [[nodiscard]] bool may_have_mig() const { return order_.policy.mig; }
 
   /// Becomes the writer: reads the GPU's limits, and sets the power limit that was granted.
   [[nodiscard]] Status activate();
@@ -60,6 +64,8 @@ class LeaseSession {
   /// Life of a clock change: takes the newest request, checks it, sets it, says what became of it.
   /// Active leases only. False when the GPU is lost.
   [[nodiscard]] bool serve();
+  /// The doorbell rang: it is not listened to again before a change would be allowed.
+  void rest();
   /// The earliest time at which serve() may change the clocks again.
   [[nodiscard]] SteadyClock::time_point next_change() const { return next_change_; }
   /// Compares what was asked with what is. Active leases only. False when the GPU is lost.
@@ -69,6 +75,8 @@ class LeaseSession {
 
  private:
   [[nodiscard]] lease::Outcome set(lease::ClockPair clocks);
+  [[nodiscard]] gpu::Request wanted_for(lease::ClockPair clocks);
+  [[nodiscard]] std::optional<gpu::PowerLimit> power_that_went_up() const;
   [[nodiscard]] bool within_terms(lease::ClockPair clocks) const;
   [[nodiscard]] bool is_lost();
   void note_enforcement(const gpu::Observation& seen);
@@ -82,11 +90,12 @@ class LeaseSession {
   lease::ClockPair asked_;  // the newest that the driver accepted
   lease::ClockPair set_;    // as rounded to clocks that the device has
   bool on_gpu_ = false;
+  bool gpu_is_lost_ = false;
   SteadyClock::time_point last_on_gpu_;
   SteadyClock::time_point next_change_;
   SteadyClock::time_point last_change_;
-  int observed_astray_ = 0;  // in a row
-  bool not_honoured_ = false;
+  int observed_astray_ = 0;    // in a row
+  bool not_honoured_ = false;  // the next request sets every knob that is held again
 };
 
 }  // namespace negawatt::daemon

@@ -43,6 +43,23 @@ std::vector<std::uint32_t> groups_of(int socket) {
   return groups;
 }
 
+/// Of the process that connected, by the kernel's word since Linux 6.5, else by its number.
+lease::FileDescriptor descriptor_of_peer(int socket, pid_t pid) {
+  constexpr int kPeerPidfd = 77;  // SO_PEERPIDFD, which Debian 12's headers do not have
+  int descriptor = -1;
+  socklen_t size = sizeof descriptor;
+  if (::getsockopt(socket, SOL_SOCKET, kPeerPidfd, &descriptor, &size) == 0)
+    return lease::FileDescriptor(descriptor);
+  if (errno != ENOPROTOOPT) return {};  // it has ended
+  return lease::FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
+
+/// Whether the process has not been waited for. Another user's answers EPERM, and is there.
+bool still_there(const lease::FileDescriptor& process) {
+  return process.is_open() &&
+         (::syscall(SYS_pidfd_send_signal, process.number(), 0, nullptr, 0) == 0 || errno == EPERM);
+}
+
 }  // namespace
 
 Result<std::uint32_t> group_number(const std::string& name) {
@@ -66,15 +83,15 @@ Result<Peer> peer_of(int socket, const ProcessTree& processes) {
   peer.uid = credentials.uid;
   peer.groups = groups_of(socket);
   peer.groups.insert(peer.groups.begin(), credentials.gid);
-  peer.process_descriptor =
-      lease::FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, credentials.pid, 0)));
-  // The descriptor and the facts must be of the process that connected, not of one that has its
-  // number since: it has the same user, or is refused.
+  peer.process_descriptor = descriptor_of_peer(socket, credentials.pid);
   const auto process = processes.find(pid);
-  const auto owner = processes.owner(pid);
-  if (!peer.process_descriptor.is_open() || !process || !owner)
+  const auto users = processes.users(pid);
+  // While the descriptor's process is there, nobody else has its number: what was read is of it.
+  if (!process || users.empty() || !still_there(peer.process_descriptor))
     return failure(Code::unavailable, fmt::format("process {} has ended", pid));
-  if (*owner != peer.uid && *owner != 0)
+  // Where the kernel does not give the descriptor of who connected, the number may have been used
+  // again before it was opened.
+  if (std::ranges::find(users, peer.uid) == users.end())
     return failure(Code::unavailable, fmt::format("process {} is another one by now", pid));
   peer.process = *process;
   return peer;

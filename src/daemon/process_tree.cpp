@@ -2,14 +2,20 @@
 #include "daemon/process_tree.hpp"
 
 #include <fmt/core.h>
-#include <sys/stat.h>
 
-#include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "daemon/whole_file.hpp"
+
 namespace negawatt::daemon {
+namespace {
+
+constexpr std::size_t kLongestFile = 16384;  // stat and status have one or two thousand bytes
+
+}  // namespace
 
 std::optional<Process> parse_stat(const std::string& line) {
   const auto open = line.find(" (");
@@ -29,10 +35,10 @@ std::optional<Process> parse_stat(const std::string& line) {
 }
 
 std::optional<Process> ProcessTree::find(std::uint32_t pid) const {
-  std::ifstream file(fmt::format("{}/{}/stat", root_, pid));
+  const auto record = whole_file(fmt::format("{}/{}/stat", root_, pid), kLongestFile);
+  if (!record) return std::nullopt;  // it has ended, perhaps just now
   // The command may hold line ends; the whole file is one record.
-  const std::string record(std::istreambuf_iterator<char>(file), {});
-  auto process = parse_stat(record);
+  auto process = parse_stat(*record);
   if (process && process->pid != pid) return std::nullopt;
   return process;
 }
@@ -51,10 +57,16 @@ bool ProcessTree::descends(std::uint32_t pid, const Process& ancestor) const {
   return false;
 }
 
-std::optional<std::uint32_t> ProcessTree::owner(std::uint32_t pid) const {
-  struct stat folder{};
-  if (::stat(fmt::format("{}/{}", root_, pid).c_str(), &folder) != 0) return std::nullopt;
-  return folder.st_uid;
+std::vector<std::uint32_t> ProcessTree::users(std::uint32_t pid) const {
+  const auto status = whole_file(fmt::format("{}/{}/status", root_, pid), kLongestFile);
+  if (!status) return {};
+  constexpr std::string_view kKey = "\nUid:";  // never in the name, whose line ends are escaped
+  const auto at = status->find(kKey);
+  if (at == std::string::npos) return {};
+  std::istringstream fields(status->substr(at + kKey.size()));
+  std::vector<std::uint32_t> users(3);  // real, effective, saved (proc(5))
+  for (auto& user : users) fields >> user;
+  return fields ? users : std::vector<std::uint32_t>{};
 }
 
 }  // namespace negawatt::daemon

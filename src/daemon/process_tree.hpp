@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace negawatt::daemon {
 
@@ -26,8 +27,8 @@ class ProcessTree {
   [[nodiscard]] std::optional<Process> find(std::uint32_t pid) const;
   /// Whether `pid` is the process `ancestor` or was started by it, over any number of generations.
   [[nodiscard]] bool descends(std::uint32_t pid, const Process& ancestor) const;
-  /// The user that a process runs as.
-  [[nodiscard]] std::optional<std::uint32_t> owner(std::uint32_t pid) const;
+  /// The users that a process runs as: real, effective, saved. Empty when it cannot be read.
+  [[nodiscard]] std::vector<std::uint32_t> users(std::uint32_t pid) const;
 
  private:
   std::string root_;

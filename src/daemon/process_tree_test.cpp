@@ -26,6 +26,14 @@ class FakeProc {
                  fmt::format("{} ({}) S {} 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 {} 23\n",
                              pid, command, parent, started));
   }
+  /// One that ends while it is read: the open succeeds, and the read fails.
+  void add_unreadable(std::uint32_t pid) {
+    std::filesystem::create_directories(folder_.path(fmt::format("{}/stat", pid)));
+    std::filesystem::create_directories(folder_.path(fmt::format("{}/status", pid)));
+  }
+  void add_status(std::uint32_t pid, const std::string& status) {
+    folder_.file(fmt::format("{}/status", pid), status);
+  }
   [[nodiscard]] ProcessTree tree() const { return ProcessTree(folder_.path("")); }
 
  private:
@@ -76,6 +84,24 @@ TEST(ProcessTree, ACircleOfParentsEnds) {
   EXPECT_FALSE(proc.tree().descends(100, *proc.tree().find(5)));
 }
 
+TEST(ProcessTree, AProcessThatEndsWhileItIsReadDescendsFromNobody) {
+  FakeProc proc;
+  proc.add(1, 0, 1);
+  proc.add_unreadable(100);
+  EXPECT_FALSE(proc.tree().find(100));
+  EXPECT_FALSE(proc.tree().descends(100, *proc.tree().find(1)));
+  EXPECT_TRUE(proc.tree().users(100).empty());
+}
+
+TEST(ProcessTree, UsersAreTheRealTheEffectiveAndTheSavedOne) {
+  FakeProc proc;
+  proc.add(100, 1, 50);
+  proc.add_status(100, "Name:\tUid:\\n\nUmask:\t0022\nUid:\t1000\t0\t7\t8\nGid:\t1\t2\t3\t4\n");
+  EXPECT_EQ(proc.tree().users(100), (std::vector<std::uint32_t>{1000, 0, 7}));
+  proc.add_status(100, "Name:\ta\nUid:\t1000\tx\n");
+  EXPECT_TRUE(proc.tree().users(100).empty());
+}
+
 TEST(ProcessTree, ACommandMayHoldParenthesesAndLineEnds) {
   const auto process =
       parse_stat("7 (a) R 1 (\nb) S 3 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22000 23");
@@ -93,7 +119,8 @@ TEST(ProcessTree, ThisProcessAndItsChildAreFoundInTheRealOne) {
   const auto self = tree.find(static_cast<std::uint32_t>(::getpid()));
   ASSERT_TRUE(self);
   EXPECT_EQ(self->parent, static_cast<std::uint32_t>(::getppid()));
-  EXPECT_EQ(tree.owner(self->pid), ::getuid());
+  EXPECT_EQ(tree.users(self->pid),
+            (std::vector<std::uint32_t>{::getuid(), ::geteuid(), ::geteuid()}));
   const auto child = ::fork();
   if (child == 0) {
     ::pause();

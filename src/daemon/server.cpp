@@ -26,8 +26,6 @@ using Clock = std::chrono::steady_clock;
 // While leases exist, how often the workers are looked at for a driver call that hangs.
 constexpr std::chrono::seconds kTick{1};
 constexpr std::chrono::seconds kHelloTimeout{5};
-// Socket, process, mailbox, doorbell of a client, and some for the daemon itself.
-constexpr rlim_t kDescriptorsPerClient = 4;
 constexpr rlim_t kDescriptorsOfOurOwn = 512;
 
 Duration to_duration(Seconds time) {
@@ -43,18 +41,21 @@ timespec to_timespec(Duration duration) {
   return {count / 1'000'000'000, count % 1'000'000'000};
 }
 
-/// As many descriptors as the clients that are allowed may need.
-Status raise_descriptor_limit(std::size_t clients) {
+/// As many descriptors as the clients that are allowed may need: each its socket and its process,
+/// and a page and a doorbell for a lease of each GPU; and those of leases that are ending.
+Status raise_descriptor_limit(std::size_t clients, std::size_t gpus) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return system_failure("read the descriptor limit");
-  const rlim_t needed = clients * kDescriptorsPerClient + kDescriptorsOfOurOwn;
+  const rlim_t needed =
+      (clients + kReservedForRoot) * (2 + 2 * gpus) + 2 * kMostEnding * gpus + kDescriptorsOfOurOwn;
   if (limit.rlim_cur >= needed) return {};
   limit.rlim_cur = std::min(needed, limit.rlim_max);
   ::setrlimit(RLIMIT_NOFILE, &limit);
   if (limit.rlim_cur < needed)
     return failure(Code::unavailable,
-                   fmt::format("max_clients {} needs {} open files, the limit is {} (LimitNOFILE)",
-                               clients, needed, limit.rlim_cur));
+                   fmt::format("max_clients {} on {} GPUs needs {} open files, the limit is {} "
+                               "(LimitNOFILE)",
+                               clients, gpus, needed, limit.rlim_cur));
   return {};
 }
 
@@ -79,10 +80,10 @@ Result<std::unique_ptr<Server>> Server::start(Config config, std::string config_
 }
 
 Status Server::open() {
-  NW_CHECK(raise_descriptor_limit(config_.max_clients));
   NW_TRY(access_, Access::from(config_));
   NW_CHECK(open_loop());
   NW_CHECK(open_driver());
+  NW_CHECK(raise_descriptor_limit(config_.max_clients, gpus_.size()));
   NW_TRY(auto listener, Listener::open(config_));
   listener_.emplace(std::move(listener));
   if (!config_.metrics.empty()) {
@@ -99,8 +100,6 @@ Status Server::open_driver() {
   const auto access = config_.observe_only ? gpu::Access::observe : gpu::Access::control;
   NW_TRY(auto driver, gpu::Driver::open(access));
   driver_ = std::make_shared<gpu::Driver>(std::move(driver));
-  const auto listed = driver_->list();
-  if (!listed) return tl::unexpected(Error(listed.error()));
   if (!config_.observe_only) {
     NW_TRY(journal_, gpu::Journal::open(config_.journal));
     if (journal_->damaged() > 0)
@@ -108,26 +107,9 @@ Status Server::open_driver() {
           {{"journal", config_.journal}, {"lines", journal_->damaged()}});
   }
   const auto boot_note = config_.journal + ".boot";
-  const bool restarted = !config_.observe_only && is_of_another_boot(boot_note);
-  for (const auto& place : *listed) {
-    if (!place.device) {
-      log(Level::error, "a GPU does not answer and is not served",
-          {{"index", place.display_index}, {"error", place.device.error().message}});
-      continue;
-    }
-    WorkerSetup setup{.gpu = gpus_.size(),
-                      .device = *place.device,
-                      .journal = journal_ ? &*journal_ : nullptr,
-                      .events = &*events_,
-                      .machine_restarted = restarted,
-                      .find_device = [access](const gpu::GpuId& id) -> Result<gpu::Device> {
-                        NW_TRY(const auto again, gpu::Driver::open(access));
-                        return again.device(id);
-                      }};
-    NW_TRY(auto worker, GpuWorker::start(std::move(setup)));
-    gpus_.push_back({.identity = place.device->identity(), .worker = std::move(worker)});
-  }
-  report_strays();
+  machine_restarted_ = !config_.observe_only && is_of_another_boot(boot_note);
+  NW_CHECK(start_workers());
+  warn_of_unknown_gpus();
   if (config_.observe_only) return {};
   // What is outstanding is restored all the same; but a later crash could not be told from a
   // restart.
@@ -138,13 +120,51 @@ Status Server::open_driver() {
   return {};
 }
 
-/// Settings of a GPU that is not there cannot be restored now; they stay in the journal.
-void Server::report_strays() const {
-  if (!journal_) return;
-  for (const auto& backup : journal_->outstanding())
-    if (find_gpu(backup.gpu.text()) == nullptr)
-      log(Level::error, "a GPU that is to be restored is not there",
-          {{"gpu", backup.gpu.text()}, {"previous", gpu::to_string(backup.previous)}});
+Status Server::start_workers() {
+  const auto listed = driver_->list();
+  if (!listed) return tl::unexpected(Error(listed.error()));
+  for (const auto& place : *listed) {
+    if (place.device)
+      NW_CHECK(start_worker(*place.device, false));
+    else
+      log(Level::error, "a GPU does not answer and is not served",
+          {{"index", place.display_index}, {"error", place.device.error().message}});
+  }
+  return start_absent_workers();
+}
+
+/// What the journal has of a GPU that does not answer is restored when it does.
+Status Server::start_absent_workers() {
+  if (!journal_) return {};
+  for (const auto& backup : journal_->outstanding()) {
+    if (find_gpu(backup.gpu.text()) != nullptr) continue;
+    log(Level::error, "a GPU that is to be restored does not answer",
+        {{"gpu", backup.gpu.text()}, {"previous", gpu::to_string(backup.previous)}});
+    // More than a machine has: they stay in the journal, and the exit code says so.
+    if (gpus_.size() < lease::kMaxGpus)
+      NW_CHECK(start_worker(driver_->placeholder(backup.gpu), true));
+  }
+  return {};
+}
+
+Status Server::start_worker(gpu::Device device, bool absent) {
+  const auto identity = device.identity();
+  const auto access = driver_->access();
+  NW_TRY(auto worker,
+         GpuWorker::start({.gpu = gpus_.size(),
+                           .device = std::move(device),
+                           .absent = absent,
+                           .journal = journal_ ? &*journal_ : nullptr,
+                           .events = &*events_,
+                           .machine_restarted = machine_restarted_,
+                           .find_device = [access](const gpu::GpuId& id) -> Result<gpu::Device> {
+                             NW_TRY(const auto again, gpu::Driver::open(access));
+                             NW_TRY(auto found, again.device(id));
+                             if (found.id() != id) return failure(Code::unavailable, "another GPU");
+                             return found;
+                           }}));
+  gpus_.push_back({.identity = identity, .worker = std::move(worker)});
+  return {};
 }
 
 Status Server::open_loop() {
@@ -195,7 +215,8 @@ Server::Outcome Server::run() {
         "stopping while a driver call hangs; the journal keeps what is to be restored");
     return Outcome::hung;
   }
-  const bool dirty = std::ranges::any_of(gpus_, &Gpu::dirty);
+  const bool dirty =
+      std::ranges::any_of(gpus_, &Gpu::dirty) || (journal_ && !journal_->outstanding().empty());
   log(dirty ? Level::error : Level::info, "stopped", {{"restored", dirty ? "no" : "yes"}});
   return dirty ? Outcome::unrestored : Outcome::done;
 }
@@ -241,18 +262,32 @@ void Server::reload() {
   if (config_path_.empty()) return log(Level::warn, "no configuration file to read again");
   notify_reloading();
   auto config = read_config(config_path_);
-  auto access = config ? Access::from(*config) : Result<Access>(tl::unexpected(config.error()));
-  if (!access) {
-    log(Level::error, "configuration not changed", {{"error", access.error().message}});
-  } else {
-    config->observe_only = config->observe_only || config_.observe_only;
-    for (const auto& key : needs_restart(config_, *config))
-      log(Level::warn, "takes effect after a restart", {{"key", key}});
-    config_ = *std::move(config);
-    access_ = *std::move(access);
+  const auto taken = config ? adopt(*std::move(config)) : Status(tl::unexpected(config.error()));
+  if (taken)
     log(Level::info, "configuration read again", {{"path", config_path_}});
-  }
+  else
+    log(Level::error, "configuration not changed", {{"error", taken.error().message}});
   notify_ready();
+}
+
+Status Server::adopt(Config config) {
+  NW_TRY(auto access, Access::from(config));
+  NW_CHECK(raise_descriptor_limit(config.max_clients, gpus_.size()));
+  config.observe_only = config.observe_only || config_.observe_only;
+  for (const auto& key : needs_restart(config_, config))
+    log(Level::warn, "takes effect after a restart", {{"key", key}});
+  config.observe_only = config_.observe_only;  // not half of it now
+  config_ = std::move(config);
+  access_ = std::move(access);
+  warn_of_unknown_gpus();
+  return {};
+}
+
+/// Rules for a GPU that is not there are a mistake, or for a GPU that does not answer.
+void Server::warn_of_unknown_gpus() const {
+  for (const auto& [gpu, policy] : config_.gpus)
+    if (find_gpu(gpu) == nullptr)
+      log(Level::warn, "the configuration names a GPU that is not there", {{"gpu", gpu}});
 }
 
 void Server::begin_stopping() {

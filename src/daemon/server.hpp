@@ -22,6 +22,7 @@
 #include "daemon/metrics.hpp"
 #include "daemon/peer.hpp"
 #include "daemon/process_tree.hpp"
+#include "daemon/rate_limit.hpp"
 #include "daemon/worker.hpp"
 #include "gpu/driver.hpp"
 #include "gpu/journal.hpp"
@@ -63,13 +64,17 @@ class Server {
   Status open();
   Status open_driver();
   Status open_loop();
-  void report_strays() const;
+  Status start_workers();
+  Status start_worker(gpu::Device device, bool absent);
+  Status start_absent_workers();
   Status watch(int descriptor, std::uint32_t events, Source source, std::uint64_t id = 0);
 
   // The loop (server.cpp).
   void handle(Source source, std::uint64_t id, std::uint32_t events);
   void take_signal();
   void reload();
+  Status adopt(Config config);
+  void warn_of_unknown_gpus() const;
   void begin_stopping();
   [[nodiscard]] bool has_stopped();
   void tick();
@@ -94,6 +99,7 @@ class Server {
   Status answer(Client& client, const lease::Release& release);
   [[nodiscard]] std::optional<lease::Refused> refusal(const Client& client,
                                                       const lease::Acquire& acquire) const;
+  [[nodiscard]] bool may_lease_now(std::uint32_t uid);
   Status grant(Client& client, const lease::Acquire& acquire, const lease::Terms& terms);
   [[nodiscard]] const Gpu* find_gpu(const std::string& uuid) const;
   [[nodiscard]] std::size_t place_of(const Gpu& gpu) const;
@@ -110,6 +116,7 @@ class Server {
   std::shared_ptr<gpu::Driver> driver_;
   std::optional<gpu::Journal> journal_;
   std::optional<EventQueue> events_;
+  bool machine_restarted_ = false;  // since the journal was written
   std::vector<Gpu> gpus_;
   std::string why_no_leases_;  // empty: leases are given
   std::optional<Listener> listener_;
@@ -123,6 +130,7 @@ class Server {
   std::map<std::uint64_t, Client> clients_;
   std::uint64_t last_client_ = 0;
   LeaseBook leases_;
+  RateLimit leases_a_user_{32, 1};
   bool said_ready_ = false;
   std::optional<TimePoint> stop_by_;       // set: stopping
   std::optional<TimePoint> next_look_;     // for drivers that hang; none: nothing is under way

@@ -16,7 +16,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kAcceptedAtOnce = 16;  // then the clients that are there have their turn
 constexpr std::chrono::seconds kAcceptPause{1};
-constexpr std::size_t kReservedForRoot = 8;
 // What clients do wrong may fill a log; more than this a second is only counted.
 constexpr int kComplaintsPerSecond = 10;
 
@@ -80,9 +79,11 @@ void Server::serve(Client& client, std::uint32_t events) {
     complain(client, error.message);
     close(id, lease::EndReason::disconnected, error.message);
   };
-  if ((events & EPOLLOUT) != 0) {
+  if ((events & EPOLLOUT) != 0 || client.farewell) {
     if (const auto flushed = flush(client); !flushed) return malformed(flushed.error());
   }
+  // Nothing of it is read any more; what does not fit now is not waited for.
+  if (client.farewell) return close(id, lease::EndReason::disconnected, "refused");
   if ((events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0) {
     const auto more = read_more(client);
     if (!more || !*more) return close(id, lease::EndReason::disconnected, "it has disconnected");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Server: what clients ask for, and what becomes of their leases.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -55,6 +56,7 @@ Status Server::answer(Client& client, const lease::Message& message) {
 }
 
 Status Server::answer(Client& client, const lease::Hello& hello) {
+  if (client.greeted) return failure(Code::invalid, "it says hello twice");
   if (hello.version != lease::kProtocolVersion) {
     client.farewell = true;
     return send(client, lease::Refused{.id = hello.id,
@@ -95,11 +97,22 @@ Status Server::answer(Client& client, const lease::Acquire& acquire) {
     else
       refused = lease::Refused{.reason = lease::Refusal::limits, .message = cut.error().message};
   }
+  if (!refused && !may_lease_now(client.peer.uid))
+    refused = lease::Refused{.reason = lease::Refusal::too_many,
+                             .message = fmt::format("user {} has had too many leases in too short "
+                                                    "a time; it may have one a second",
+                                                    client.peer.uid)};
   if (!refused) return grant(client, acquire, terms);
   ++counters_.leases_refused;
   complain(client, refused->message);
   refused->id = acquire.id;
   return send(client, *refused);
+}
+
+/// Each lease costs a page of memory and lines in the log. Root, and whoever runs the daemon, may
+/// fill both anyway.
+bool Server::may_lease_now(std::uint32_t uid) {
+  return uid == 0 || uid == ::geteuid() || leases_a_user_.take(uid, Clock::now());
 }
 
 /// Why this client may not have this GPU now; none: it may.
@@ -124,10 +137,12 @@ std::optional<lease::Refused> Server::refusal(const Client& client,
   const auto& policy = config_.policy_for(acquire.gpu);
   if (!policy.leasable)
     return because(Refusal::denied, fmt::format("{} may not be leased (leasable)", acquire.gpu));
-  if (gpu->worker->mig_enabled() && !policy.mig)
+  if (gpu->worker->mig_enabled() && !policy.mig) {
+    gpu->worker->look_at_mig();  // it may be whole again by the next try
     return because(Refusal::denied, fmt::format("{} is split between tenants, and its clocks are "
                                                 "everybody's (mig)",
                                                 acquire.gpu));
+  }
   if (state_of(*gpu) == lease::GpuState::unavailable)
     return because(Refusal::unavailable,
                    fmt::format("the driver does not answer for {}", acquire.gpu));
@@ -135,6 +150,9 @@ std::optional<lease::Refused> Server::refusal(const Client& client,
     return because(Refusal::busy,
                    fmt::format("{} is leased by {}", acquire.gpu, describe(writer->owner)),
                    writer->owner);
+  if (!leases_.may_end_more(place_of(*gpu), client.peer.uid))
+    return because(Refusal::too_many,
+                   fmt::format("too many leases of {} are ending already", acquire.gpu));
   if (leases_.is_pending(place_of(*gpu), client.peer.uid))
     return because(Refusal::busy,
                    fmt::format("user {} waits for {} already", client.peer.uid, acquire.gpu));
@@ -207,7 +225,7 @@ std::size_t Server::place_of(const Gpu& gpu) const {
 }
 
 lease::GpuState Server::state_of(const Gpu& gpu) const {
-  if (gpu.hung || !gpu.ready) return lease::GpuState::unavailable;
+  if (gpu.hung || !gpu.ready || gpu.worker->is_absent()) return lease::GpuState::unavailable;
   if (gpu.dirty) return lease::GpuState::restoring;
   return leases_.writer_of(place_of(gpu)) != nullptr ? lease::GpuState::leased
                                                      : lease::GpuState::free;
@@ -236,7 +254,8 @@ void Server::take(const WorkerEvent& event) {
       log(Level::info, "lease active", {{"gpu", gpu.identity.id.text()}, {"lease", event.lease}});
       return;
     case WorkerEvent::Kind::ended:
-      gpu.dirty = !event.restored;
+      // A lease that had nothing to restore says nothing of what another one has left.
+      if (!event.restored) gpu.dirty = true;
       log(event.restored ? Level::info : Level::error, "lease ended",
           {{"gpu", gpu.identity.id.text()},
            {"lease", event.lease},
@@ -250,6 +269,9 @@ void Server::take(const WorkerEvent& event) {
     case WorkerEvent::Kind::restored:
       gpu.dirty = false;
       log(Level::info, "previous state restored", {{"gpu", gpu.identity.id.text()}});
+      return;
+    case WorkerEvent::Kind::found:
+      gpu.identity = event.identity;
       return;
     case WorkerEvent::Kind::finished:
       gpu.finished = true;

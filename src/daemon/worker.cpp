@@ -22,6 +22,7 @@ constexpr std::chrono::milliseconds kPendingLook{100};  // is a process of the c
 constexpr std::chrono::seconds kActiveLook{1};  // does the GPU follow, is the process there?
 constexpr std::chrono::seconds kFirstPause{1};  // between attempts to restore, doubled
 constexpr std::chrono::seconds kLongestPause{60};
+constexpr std::chrono::milliseconds kSensorsLast{100};  // however often they are asked for
 
 std::int64_t now_ns() { return SteadyClock::now().time_since_epoch().count(); }
 
@@ -78,7 +79,8 @@ GpuWorker::GpuWorker(WorkerSetup setup, std::array<lease::FileDescriptor, 2> bel
       machine_restarted_(setup.machine_restarted),
       bell_(std::move(bell_and_poll[0])),
       poll_(std::move(bell_and_poll[1])),
-      device_(std::move(setup.device)) {
+      device_(std::move(setup.device)),
+      absent_(setup.absent) {
   add_to_poll(poll_.number(), bell_.number(), EPOLLIN);
   thread_ = std::jthread([this] { run(); });
 }
@@ -114,8 +116,17 @@ void GpuWorker::shut_down() {
   ring();
 }
 
+void GpuWorker::look_at_mig() {
+  {
+    const std::scoped_lock lock(mutex_);
+    commands_.look_at_mig = true;
+  }
+  ring();
+}
+
 std::optional<Sensors> GpuWorker::read_sensors(Seconds timeout) {
   std::unique_lock lock(mutex_);
+  if (sensors_ && SteadyClock::now() - sensors_at_ < kSensorsLast) return sensors_;
   commands_.read_sensors = true;
   const auto before = sensor_readings_;
   ring();
@@ -133,7 +144,7 @@ std::optional<Seconds> GpuWorker::calling_for() const {
 
 void GpuWorker::run() {
   call_started_ns_ = now_ns();
-  if (const auto mig = device_.mig_mode(); mig && mig->enabled) mig_enabled_ = true;
+  if (!absent_) note_mig();
   restore_outstanding();
   tell({.kind = WorkerEvent::Kind::ready, .restored = clean_});
   while (!stopping_) {
@@ -147,6 +158,8 @@ void GpuWorker::run() {
     }
     handle(std::move(commands));
     serve_active();
+    // Not in serve(): whoever rings is made to wait, also where nothing was asked for.
+    if (std::exchange(rang_, false) && active() != nullptr) active()->rest();
     if (!sessions_.empty() && SteadyClock::now() >= next_look_) look_around();
     if (!clean_ && active() == nullptr && SteadyClock::now() >= next_restore_) {
       restore_outstanding();
@@ -173,7 +186,11 @@ void GpuWorker::wait() {
       timeout_ms = static_cast<int>(std::clamp<std::int64_t>(left, 0, 60'000));
     }
     std::array<epoll_event, 4> events{};
-    ::epoll_wait(poll_.number(), events.data(), static_cast<int>(events.size()), timeout_ms);
+    const int count =
+        ::epoll_wait(poll_.number(), events.data(), static_cast<int>(events.size()), timeout_ms);
+    for (int i = 0; i < count; ++i)
+      rang_ |= active() != nullptr &&
+               events.at(static_cast<std::size_t>(i)).data.fd == active()->doorbell();
   }
   std::uint64_t rings = 0;
   [[maybe_unused]] const auto read = ::read(bell_.number(), &rings, sizeof rings);
@@ -194,14 +211,16 @@ void GpuWorker::handle(Commands commands) {
   }
   for (const auto& end : commands.ends) end_lease(end);
   if (commands.read_sensors) publish_sensors();
+  if (commands.look_at_mig && !absent_) note_mig();
   stopping_ = commands.shut_down;
 }
 
 void GpuWorker::publish_sensors() {
   find_device_again();
-  auto sensors = sensor_reader_.read(device_);
+  auto sensors = absent_ ? Sensors{} : sensor_reader_.read(device_);
   const std::scoped_lock lock(mutex_);
   sensors_ = std::move(sensors);
+  sensors_at_ = SteadyClock::now();
   ++sensor_readings_;
   sensors_are_new_.notify_all();
 }
@@ -237,14 +256,29 @@ void GpuWorker::look_at_pending() {
     } else if (!session.check_on_gpu(processes_)) {
       over.push_back({session.id(), lease::EndReason::not_on_gpu});
       find_device_again();
+    } else if (session.gpu_is_lost()) {
+      find_device_again();
     } else if (session.on_gpu() && clean_) {
-      if (const auto activated = session.activate())
+      if (!may_be_shared(session))
+        over.push_back({session.id(), lease::EndReason::denied, "it is split by MIG"});
+      else if (const auto activated = session.activate())
         activate(session);
       else
         over.push_back({session.id(), lease::EndReason::failed, activated.error().message});
     }
   }
   for (const auto& end : over) end_lease(end);
+}
+
+bool GpuWorker::note_mig() {
+  const auto mode = device_.mig_mode();
+  if (mode) mig_enabled_ = mode->enabled;
+  // A GPU that does not know MIG is not split; what cannot be told may be.
+  return mode ? mode->enabled : mode.error().obstacle != gpu::Obstacle::absent;
+}
+
+bool GpuWorker::may_be_shared(const LeaseSession& session) {
+  return session.may_have_mig() || !note_mig();
 }
 
 void GpuWorker::activate(LeaseSession& session) {
@@ -281,40 +315,27 @@ void GpuWorker::end_lease(const End& end) {
   sessions_.erase(session);
 }
 
-std::vector<gpu::Setting> GpuWorker::outstanding() const {
-  std::vector<gpu::Setting> settings;
-  if (journal_ == nullptr) return settings;
-  for (const auto& backup : journal_->outstanding())
-    if (backup.gpu == device_.id()) settings.push_back(backup.previous);
-  return settings;
-}
-
-/// A restart of the machine took our limit back; what holds now is what the administrator wants.
-bool GpuWorker::would_raise(const gpu::Setting& previous) const {
-  const auto* power = std::get_if<gpu::PowerLimit>(&previous);
-  if (power == nullptr || !machine_restarted_) return false;
-  const auto limits = device_.power_limits();
-  return limits && limits->requested && *limits->requested < power->limit;
+std::vector<gpu::Backup> GpuWorker::outstanding() const {
+  if (journal_ == nullptr) return {};
+  return gpu::outstanding_of(*journal_, device_.id());
 }
 
 /// Tries to bring back every knob that the journal has, and sets the time of the next attempt.
 void GpuWorker::restore_outstanding() {
-  const auto noted = outstanding();
-  auto wanted = noted;
-  std::erase_if(wanted, [&](const gpu::Setting& setting) { return would_raise(setting); });
-  const auto failures = gpu::restore_settings(device_, wanted);
-  std::size_t left = failures.size();
-  for (const auto& failed : failures) {
-    ++counters.restore_failures;
-    log(Level::error, "knob not restored",
-        {{"gpu", device_.id().text()},
-         {"previous", gpu::to_string(failed.previous)},
-         {"error", failed.error.message}});
+  if (absent_) find_device_again();
+  const auto backups = outstanding();
+  if (!backups.empty() && absent_) {
+    counters.restore_failures += backups.size();
+    clean_ = false;
+  } else if (!backups.empty()) {
+    const auto restoration = gpu::restore_backups(
+        device_, *journal_, backups,
+        machine_restarted_ ? gpu::Since::machine_start : gpu::Since::our_change);
+    report(restoration);
+    clean_ = restoration.failures.empty();
+  } else {
+    clean_ = true;
   }
-  for (const auto& setting : noted)
-    if (std::ranges::find(failures, setting, &gpu::RestoreFailure::previous) == failures.end())
-      note_restored(setting, left);
-  clean_ = left == 0;
   if (clean_) {
     machine_restarted_ = false;
     return;
@@ -325,28 +346,41 @@ void GpuWorker::restore_outstanding() {
   next_restore_ = SteadyClock::now() + restore_pause_;
 }
 
-void GpuWorker::note_restored(const gpu::Setting& setting, std::size_t& left) {
-  if (const auto noted = journal_->restored(device_.id(), gpu::knob_of(setting)); !noted) {
-    ++left;
-    log(Level::error, "restored, but not noted in the journal",
-        {{"gpu", device_.id().text()}, {"error", noted.error().message}});
-    return;
+void GpuWorker::report(const gpu::Restoration& restoration) {
+  const auto line = [&](Level level, std::string_view event, const gpu::Setting& setting) {
+    log(level, event, {{"gpu", device_.id().text()}, {"previous", gpu::to_string(setting)}});
+  };
+  for (const auto& setting : restoration.back) line(Level::info, "knob restored", setting);
+  for (const auto& setting : restoration.left)
+    line(Level::warn, "left, as somebody else has lowered it meanwhile", setting);
+  counters.restores += restoration.back.size();
+  for (const auto& failed : restoration.failures) {
+    ++counters.restore_failures;
+    log(Level::error, "knob not restored",
+        {{"gpu", device_.id().text()},
+         {"previous", gpu::to_string(failed.previous)},
+         {"error", failed.error.message}});
   }
-  ++counters.restores;
-  log(Level::info, "knob restored",
-      {{"gpu", device_.id().text()}, {"state", gpu::to_string(setting)}});
+}
+
+bool GpuWorker::is_lost() {
+  const auto clocks = device_.clocks();
+  return !clocks && clocks.error().obstacle == gpu::Obstacle::lost;
 }
 
 /// A reloaded driver does not know the devices of the one before.
 void GpuWorker::find_device_again() {
-  const auto clocks = device_.clocks();
-  if (clocks || clocks.error().obstacle != gpu::Obstacle::lost) return;
+  if (!absent_ && !is_lost()) return;
   if (SteadyClock::now() < next_find_) return;
   next_find_ = SteadyClock::now() + kFirstPause;
-  if (auto found = find_device_(device_.id())) {
-    device_ = *std::move(found);
-    log(Level::warn, "GPU found again after it was lost", {{"gpu", device_.id().text()}});
-  }
+  auto found = find_device_(device_.id());
+  if (!found) return;
+  device_ = *std::move(found);
+  note_mig();
+  const bool is_new = absent_.exchange(false);
+  log(Level::warn, is_new ? "GPU found that had not answered" : "GPU found again after it was lost",
+      {{"gpu", device_.id().text()}});
+  if (is_new) tell({.kind = WorkerEvent::Kind::found, .identity = device_.identity()});
 }
 
 void GpuWorker::finish() {

@@ -39,6 +39,7 @@ struct WorkerEvent {
     activated,  ///< `lease` is the GPU's writer
     ended,      ///< `lease` is over; `restored` says whether the previous state is back
     restored,   ///< after failures, it is back now
+    found,      ///< a GPU that had not answered does: `identity`
     finished,   ///< after shut_down(): the thread ends; `restored` as above
   };
   Kind kind = Kind::ready;
@@ -46,7 +47,8 @@ struct WorkerEvent {
   std::uint64_t lease = 0;
   lease::EndReason reason = lease::EndReason::none;
   bool restored = true;
-  std::string message;  ///< if not restored, or the lease failed: why
+  std::string message;     ///< if not restored, or the lease failed: why
+  gpu::Identity identity;  ///< with `found`
 };
 
 /// From the workers to the main thread. Bounded by the leases there are.
@@ -67,12 +69,13 @@ class EventQueue {
   std::unique_ptr<Guarded> guarded_;
 };
 
-/// Finds the GPU again after its driver was reloaded.
+/// Finds the GPU after its driver was reloaded, or when it has not answered before.
 using FindDevice = std::function<Result<gpu::Device>(const gpu::GpuId&)>;
 
 struct WorkerSetup {
   std::size_t gpu = 0;  ///< place in the daemon's list, for events
   gpu::Device device;
+  bool absent = false;              ///< it has not answered yet: `device` has only its id
   gpu::Journal* journal = nullptr;  ///< none: observe only
   EventQueue* events = nullptr;
   bool machine_restarted = false;  ///< since the journal was written
@@ -93,12 +96,16 @@ class GpuWorker {
   void end(std::uint64_t lease, lease::EndReason reason);
   /// Ends all leases, restores, ends the thread.
   void shut_down();
-  /// Reads the sensors; none when they are not there within `timeout`.
+  /// What the sensors say, or said a moment ago; none when they are not there within `timeout`.
   [[nodiscard]] std::optional<Sensors> read_sensors(Seconds timeout);
   /// How long the driver call that runs now has taken; none runs: none.
   [[nodiscard]] std::optional<Seconds> calling_for() const;
-  /// Whether the GPU is split between tenants; known once the worker is ready.
+  /// Asks for mig_enabled() to be looked at again.
+  void look_at_mig();
+  /// Whether the GPU was split between tenants when the driver was last asked.
   [[nodiscard]] bool mig_enabled() const { return mig_enabled_; }
+  /// Whether the GPU has not answered since the daemon started. Once false, it stays so.
+  [[nodiscard]] bool is_absent() const { return absent_; }
 
   GpuCounters counters;
 
@@ -113,6 +120,7 @@ class GpuWorker {
     std::vector<End> ends;
     bool shut_down = false;
     bool read_sensors = false;
+    bool look_at_mig = false;
   };
 
   void run();
@@ -128,11 +136,14 @@ class GpuWorker {
   void look_at_pending();
   void activate(LeaseSession& session);
   void end_lease(const End& end);
+  /// Asks whether the GPU is split between tenants.
+  bool note_mig();
+  [[nodiscard]] bool may_be_shared(const LeaseSession& session);
+  [[nodiscard]] std::vector<gpu::Backup> outstanding() const;
   void restore_outstanding();
-  [[nodiscard]] std::vector<gpu::Setting> outstanding() const;
-  [[nodiscard]] bool would_raise(const gpu::Setting& previous) const;
-  void note_restored(const gpu::Setting& setting, std::size_t& left);
+  void report(const gpu::Restoration& restoration);
   void find_device_again();
+  [[nodiscard]] bool is_lost();
   void finish();
   void tell(WorkerEvent event);
 
@@ -152,18 +163,21 @@ class GpuWorker {
   std::list<LeaseSession> sessions_;
   LeaseSession* active_ = nullptr;  // one of sessions_
   bool clean_ = false;              // nothing outstanding
-  SteadyClock::duration restore_pause_;
+  SteadyClock::duration restore_pause_{};
   SteadyClock::time_point next_restore_;
   SteadyClock::time_point next_look_;
   SteadyClock::time_point next_find_;
+  bool rang_ = false;  // the active lease's doorbell has, and has not been rested for
   bool stopping_ = false;
 
+  std::atomic<bool> absent_;
   std::atomic<bool> mig_enabled_ = false;
   std::atomic<std::int64_t> call_started_ns_ = 0;  // 0: waiting for work
 
   std::mutex mutex_;
   Commands commands_;                        // guarded by mutex_
   std::optional<Sensors> sensors_;           // guarded by mutex_
+  SteadyClock::time_point sensors_at_;       // guarded by mutex_
   std::uint64_t sensor_readings_ = 0;        // guarded by mutex_
   std::condition_variable sensors_are_new_;  // with mutex_
 

@@ -55,6 +55,13 @@ bool ClockGuard::armed() const {
   return std::ranges::any_of(previous_, [](const auto& setting) { return setting.has_value(); });
 }
 
+bool ClockGuard::armed(Knob knob) const { return previous_[place(knob)].has_value(); }
+
+void ClockGuard::leave_to_journal() {
+  previous_ = {};
+  asked_ = {};
+}
+
 Result<Setting> ClockGuard::previous_of(Knob knob) const {
   switch (knob) {
     case Knob::core_lock:
@@ -80,8 +87,8 @@ Result<bool> ClockGuard::arm(Knob knob) {
   // A backup that is there already came first; it is what the journal restores, and we with it.
   NW_CHECK(journal_->save({device_.id(), state}));
   previous = state;
-  for (const Backup& backup : journal_->outstanding()) {
-    if (backup.gpu == device_.id() && knob_of(backup.previous) == knob) previous = backup.previous;
+  for (const Backup& backup : outstanding_of(*journal_, device_.id())) {
+    if (knob_of(backup.previous) == knob) previous = backup.previous;
   }
   return true;
 }
@@ -107,6 +114,12 @@ Result<Request> ClockGuard::apply(const Request& request) {
       return tl::unexpected(armed.error());
     }
     if (*armed) fresh.push_back(knob_of(setting));
+  }
+  if (clamped.power) {
+    if (auto noted = journal_->asked(device_.id(), clamped.power->limit); !noted) {
+      roll_back({}, fresh);
+      return tl::unexpected(std::move(noted).error());
+    }
   }
   std::vector<Knob> touched;
   for (const Setting& setting : settings) {
@@ -140,43 +153,23 @@ void ClockGuard::roll_back(std::span<const Knob> touched, std::span<const Knob> 
   }
 }
 
-bool ClockGuard::power_was_lowered_by_another() const {
-  const auto& previous = previous_[place(Knob::power_limit)];
-  if (!previous || !asked_.power) return false;
-  const auto limits = device_.power_limits();
-  if (!limits || !limits->requested) return false;
-  return *limits->requested != asked_.power->limit &&
-         *limits->requested < std::get<PowerLimit>(*previous).limit;
-}
-
 void ClockGuard::tell(const std::vector<RestoreFailure>& failures) const {
   if (!options_.on_failure) return;
   for (const RestoreFailure& failure : failures) options_.on_failure(failure);
 }
 
 Status ClockGuard::restore() {
-  // An administrator's new limit that is lower than his old one is not raised.
-  const bool keep_power = power_was_lowered_by_another();
-  std::vector<Setting> settings;
-  for (const auto& previous : previous_) {
-    if (!previous || (keep_power && knob_of(*previous) == Knob::power_limit)) continue;
-    settings.push_back(*previous);
+  auto backups = outstanding_of(*journal_, device_.id());
+  std::erase_if(backups, [&](const Backup& backup) { return !armed(knob_of(backup.previous)); });
+  const auto restored = restore_backups(device_, *journal_, backups, Since::our_change);
+  for (const Setting& setting : restored.back) disarm(knob_of(setting));
+  for (const Setting& setting : restored.left) {
+    disarm(knob_of(setting));
+    if (options_.on_left) options_.on_left(setting);
   }
-  const auto failures = restore_settings(device_, settings);
-  tell(failures);
-  Status outcome;
-  for (const Knob knob : kKnobs) {
-    if (!previous_[place(knob)]) continue;
-    const auto failed = std::ranges::find_if(
-        failures, [&](const RestoreFailure& failure) { return knob_of(failure.previous) == knob; });
-    if (failed != failures.end()) {
-      outcome = tl::unexpected(Error(failed->error));
-      continue;
-    }
-    if (auto noted = journal_->restored(device_.id(), knob); !noted) outcome = noted;
-    disarm(knob);
-  }
-  return outcome;
+  tell(restored.failures);
+  if (restored.failures.empty()) return {};
+  return tl::unexpected(Error(restored.failures.back().error));
 }
 
 Enforcement enforcement_of(const std::optional<ClockRange>& asked, Megahertz now,
@@ -201,12 +194,9 @@ Answer<Observation> ClockGuard::observe() const {
   if (!asked_.power) return seen;
   NW_TRY(const PowerLimits limits, device_.power_limits());
   seen.requested_limit = limits.requested;
-  constexpr std::uint32_t kRounding = 1000;  // mW
-  const std::uint32_t wanted = asked_.power->limit.count;
-  if (limits.requested &&
-      std::max(wanted, limits.requested->count) - std::min(wanted, limits.requested->count) >
-          kRounding) {
-    seen.power = Enforcement::not_honoured;
+  if (limits.requested && !same_limit(*limits.requested, asked_.power->limit)) {
+    seen.power =
+        *limits.requested < asked_.power->limit ? Enforcement::limited : Enforcement::not_honoured;
   }
   return seen;
 }

@@ -29,6 +29,9 @@ struct RestoreFailure {
 };
 /// Told of every failure to restore, from any path, the destructor included. Must not throw.
 using OnRestoreFailure = std::function<void(const RestoreFailure&)>;
+/// Told of a power limit that was not raised to its previous state, as somebody else has lowered
+/// it.
+using OnLeft = std::function<void(const Setting& previous)>;
 
 struct GuardOptions {
   Limits limits;
@@ -36,13 +39,15 @@ struct GuardOptions {
   CoreLock policy_core;
   MemoryLock policy_memory;
   OnRestoreFailure on_failure;
+  OnLeft on_left = {};
 };
 
 /// Whether the clocks follow what was asked: SUCCESS of a lock means installed, not enforced.
 enum class Enforcement : unsigned char {
   honoured,
-  limited,       ///< lower than asked, and the driver says why: power or temperature
-  idle,          ///< nothing runs; clocks say nothing
+  limited,  ///< lower than asked: the driver says why, power or temperature; a power limit that
+            ///< is lower than asked is somebody else's
+  idle,     ///< nothing runs; clocks say nothing
   not_honoured,  ///< asked, accepted, and not so
 };
 [[nodiscard]] std::string_view name_of(Enforcement enforcement);
@@ -77,8 +82,13 @@ class ClockGuard {
   /// restore() may be called again.
   Status restore();
 
+  /// The guard is over: what is still set is for the journal's reader to restore.
+  void leave_to_journal();
+
   /// What holds now beyond the previous state.
   [[nodiscard]] const Request& asked() const { return asked_; }
+  /// Whether the knob was touched, or may have been, and is not back.
+  [[nodiscard]] bool armed(Knob knob) const;
   [[nodiscard]] bool armed() const;
   [[nodiscard]] const Device& device() const { return device_; }
 
@@ -89,7 +99,6 @@ class ClockGuard {
   [[nodiscard]] Result<Setting> previous_of(Knob knob) const;
   [[nodiscard]] Setting state_of(Knob knob) const;
   void roll_back(std::span<const Knob> touched, std::span<const Knob> fresh);
-  [[nodiscard]] bool power_was_lowered_by_another() const;
   void tell(const std::vector<RestoreFailure>& failures) const;
 
   Device device_;
@@ -107,9 +116,27 @@ class ClockGuard {
 [[nodiscard]] std::vector<RestoreFailure> restore_settings(const Device& device,
                                                            const std::vector<Setting>& previous);
 
-/// What a crash left: restores every outstanding backup of the journal on the devices given. A GPU
-/// that is not among them stays in the journal and is among the failures.
-[[nodiscard]] std::vector<RestoreFailure> replay(Journal& journal,
-                                                 const std::vector<Device>& devices);
+enum class Since : unsigned char {
+  our_change,    ///< what we set holds, unless somebody else has changed it
+  machine_start  ///< the machine was started again: nothing of ours holds any more
+};
+/// Whether the backup's power limit is not to be raised, because what holds now is lower and not
+/// ours. False for a lock, and for journals of version 1, which do not tell what was ours.
+[[nodiscard]] Answer<bool> lowered_by_another(const Device& device, const Backup& backup,
+                                              Since since);
+
+/// What became of one GPU's backups, which is noted in the journal.
+struct Restoration {
+  std::vector<Setting> back;
+  std::vector<Setting> left;             ///< lowered by somebody else since, and not raised
+  std::vector<RestoreFailure> failures;  ///< these stay in the journal
+};
+/// Puts back what a guard has changed, or a crash has left: the one way from a backup to a GPU.
+/// `backups` are of this device. A GPU that does not answer keeps them.
+[[nodiscard]] Restoration restore_backups(const Device& device, Journal& journal,
+                                          const std::vector<Backup>& backups, Since since);
+
+/// The journal's backups of one GPU.
+[[nodiscard]] std::vector<Backup> outstanding_of(const Journal& journal, const GpuId& gpu);
 
 }  // namespace negawatt::gpu

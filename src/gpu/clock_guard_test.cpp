@@ -37,7 +37,13 @@ class ClockGuardTest : public ::testing::Test {
     const Device device = library_.device();
     options.limits.device = read_limits(device);
     options.on_failure = [this](const RestoreFailure& failure) { failures_.push_back(failure); };
+    options.on_left = [this](const Setting& previous) { left_.push_back(previous); };
     return {device, *journal_, std::move(options)};
+  }
+  /// As the daemon does it with what a crash left.
+  [[nodiscard]] Restoration restore(Since since = Since::our_change) const {
+    const Device device = library_.device();
+    return restore_backups(device, *journal_, outstanding_of(*journal_, device.id()), since);
   }
   /// Nothing is set, nothing is outstanding.
   void expect_untouched() {
@@ -56,6 +62,7 @@ class ClockGuardTest : public ::testing::Test {
   std::string journal_path_ = folder_.path("journal");
   std::unique_ptr<Journal> journal_;
   std::vector<RestoreFailure> failures_;
+  std::vector<Setting> left_;
 };
 
 TEST_F(ClockGuardTest, TouchesNothingUntilAsked) {
@@ -97,7 +104,7 @@ TEST_F(ClockGuardTest, JournalsThePreviousStateBeforeTheFirstCall) {
   EXPECT_THAT(journal_->outstanding(),
               ElementsAre(Backup{guarded.device().id(), CoreLock{ClockRange::at_most({1965})}},
                           Backup{guarded.device().id(), MemoryLock{}},
-                          Backup{guarded.device().id(), PowerLimit{{650'000}}}));
+                          Backup{guarded.device().id(), PowerLimit{{650'000}}, {{500'000}}}));
   ASSERT_TRUE(guarded.restore());
   EXPECT_EQ(library_.card().core_lock, std::pair(0U, 1965U));
   EXPECT_EQ(library_.card().limit_mw, 650'000U);
@@ -219,6 +226,7 @@ TEST_F(ClockGuardTest, LeavesALowerLimitThatAnAdministratorSetMeanwhile) {
   EXPECT_TRUE(guarded.restore());
   EXPECT_EQ(library_.card().limit_mw, 400'000U);
   EXPECT_THAT(journal_->outstanding(), IsEmpty());
+  EXPECT_THAT(left_, ElementsAre(Setting(PowerLimit{{700'000}}))) << "and it is told";
 }
 
 TEST_F(ClockGuardTest, ClampsToTheLimits) {
@@ -251,6 +259,8 @@ TEST_F(ClockGuardTest, TellsAskedFromObserved) {
   EXPECT_EQ(seen->core, Enforcement::not_honoured);
   EXPECT_EQ(seen->memory, Enforcement::honoured);
   EXPECT_EQ(seen->power, Enforcement::not_honoured);
+  library_.card().limit_mw = 400'000;  // somebody else's
+  EXPECT_EQ(guarded.observe()->power, Enforcement::limited);
 }
 
 TEST(Enforcement, KnowsWhyAClockIsLower) {
@@ -277,17 +287,108 @@ TEST_F(ClockGuardTest, ACrashIsRepairedFromTheJournal) {
   [[maybe_unused]] static const ClockGuard* volatile dead = lost.release();
   open_journal();
   ASSERT_EQ(journal_->outstanding().size(), 3U);
-  EXPECT_THAT(replay(*journal_, library_.open().devices()), IsEmpty());
+  const auto restored = restore();
+  EXPECT_EQ(restored.back.size(), 3U);
+  EXPECT_THAT(restored.failures, IsEmpty());
   expect_untouched();
 }
 
-TEST_F(ClockGuardTest, ReplayKeepsWhatAGpuThatIsGoneNeeds) {
+TEST_F(ClockGuardTest, AGpuThatDoesNotAnswerKeepsItsBackups) {
+  const auto driver = library_.open();
   const Backup backup{GpuId("GPU-cccc"), CoreLock{}};
   ASSERT_TRUE(journal_->save(backup));
-  const auto failures = replay(*journal_, library_.open().devices());
-  ASSERT_EQ(failures.size(), 1U);
-  EXPECT_EQ(failures[0].error.obstacle, Obstacle::lost);
+  const auto absent = driver.placeholder(backup.gpu);
+  const auto restored =
+      restore_backups(absent, *journal_, outstanding_of(*journal_, backup.gpu), Since::our_change);
+  EXPECT_EQ(restored.failures.size(), 1U);
   EXPECT_THAT(journal_->outstanding(), ElementsAre(backup));
+}
+
+/// Our limits of 500 W and then 600 W, before that 700 W, and a crash.
+class AfterACrash : public ClockGuardTest {
+ protected:
+  AfterACrash() {
+    auto lost = std::make_unique<ClockGuard>(guard());
+    EXPECT_TRUE(lost->apply({.power = PowerLimit{{500'000}}}));
+    EXPECT_TRUE(lost->apply({.power = PowerLimit{{600'000}}}));
+    lost->leave_to_journal();
+    open_journal();
+  }
+  /// What the limit is after it was `found` and restored.
+  [[nodiscard]] unsigned from(unsigned found, Since since = Since::our_change) {
+    library_.card().limit_mw = found;
+    EXPECT_THAT(restore(since).failures, IsEmpty());
+    EXPECT_THAT(journal_->outstanding(), IsEmpty());
+    return library_.card().limit_mw;
+  }
+};
+
+TEST_F(AfterACrash, OurLimitIsTakenBack) { EXPECT_EQ(from(600'000), 700'000U); }
+TEST_F(AfterACrash, OurLimitBeforeTheLastIsTakenBackToo) { EXPECT_EQ(from(500'000), 700'000U); }
+TEST_F(AfterACrash, OurLimitAsTheDriverRoundedItIsTakenBack) { EXPECT_EQ(from(599'600), 700'000U); }
+TEST_F(AfterACrash, AnAdministratorsLowerLimitStays) { EXPECT_EQ(from(400'000), 400'000U); }
+TEST_F(AfterACrash, AnAdministratorsLimitBetweenStays) { EXPECT_EQ(from(650'000), 650'000U); }
+TEST_F(AfterACrash, AHigherLimitThanBeforeComesDown) { EXPECT_EQ(from(720'000), 700'000U); }
+TEST_F(AfterACrash, OfTheMachineNoLowerLimitIsOurs) {
+  EXPECT_EQ(from(500'000, Since::machine_start), 500'000U);
+}
+
+TEST_F(AfterACrash, ALimitThatCannotBeReadIsTriedAgain) {
+  library_.card().limit_mw = 400'000;
+  for (const auto* getter :
+       {"nvmlDeviceGetPowerManagementLimit", "nvmlDeviceGetEnforcedPowerLimit",
+        "nvmlDeviceGetPowerManagementLimitConstraints", "nvmlDeviceGetFieldValues"})
+    always(getter, NVML_ERROR_UNKNOWN);
+  EXPECT_EQ(restore().failures.size(), 1U);
+  EXPECT_EQ(library_.card().limit_mw, 400'000U) << "not raised blindly";
+  EXPECT_EQ(journal_->outstanding().size(), 1U);
+  library_.state().always.clear();
+  EXPECT_EQ(restore().left.size(), 1U);
+  EXPECT_EQ(library_.card().limit_mw, 400'000U);
+}
+
+TEST_F(ClockGuardTest, AJournalThatDoesNotTellWhatWasOursRestoresAsItAlwaysDid) {
+  ASSERT_TRUE(journal_->save({library_.device().id(), PowerLimit{{700'000}}}));
+  library_.card().limit_mw = 500'000;
+  EXPECT_EQ(restore().back.size(), 1U);
+  EXPECT_EQ(library_.card().limit_mw, 700'000U);
+}
+
+TEST_F(ClockGuardTest, ALimitThatTheDriverRoundsIsStillOurs) {
+  library_.state().whole_watts = true;
+  {
+    ClockGuard guarded = guard();
+    ASSERT_TRUE(guarded.apply({.power = PowerLimit{{499'600}}}));
+    EXPECT_EQ(library_.card().limit_mw, 500'000U);
+    EXPECT_EQ(guarded.observe()->power, Enforcement::honoured);
+    EXPECT_TRUE(guarded.restore());
+  }
+  expect_untouched();
+}
+
+TEST_F(ClockGuardTest, SetsNoPowerLimitThatCannotBeNoted) {
+  // As many as fit are there already.
+  ASSERT_TRUE(journal_->save({library_.device().id(), PowerLimit{{700'000}}}));
+  for (std::uint32_t i = 0; i < kMostAsked; ++i)
+    ASSERT_TRUE(journal_->asked(library_.device().id(), {300'000 + i}));
+  ClockGuard guarded = guard();
+  EXPECT_FALSE(guarded.apply({.core = kCore, .power = kPower}));
+  EXPECT_THAT(writes(), IsEmpty());
+}
+
+TEST_F(ClockGuardTest, WhatIsLeftToTheJournalIsNotTriedTwice) {
+  {
+    ClockGuard guarded = guard();
+    ASSERT_TRUE(guarded.apply({.core = kCore}));
+    always("nvmlDeviceResetGpuLockedClocks", NVML_ERROR_UNKNOWN);
+    EXPECT_FALSE(guarded.restore());
+    guarded.leave_to_journal();
+    EXPECT_FALSE(guarded.armed());
+    writes().clear();
+  }
+  EXPECT_THAT(writes(), IsEmpty());
+  EXPECT_EQ(failures_.size(), 1U);
+  EXPECT_EQ(journal_->outstanding().size(), 1U);
 }
 
 TEST_F(ClockGuardTest, AGuardAfterACrashRestoresTheStateBeforeTheCrash) {

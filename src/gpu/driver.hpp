@@ -47,6 +47,11 @@ class Driver {
   /// By UUID, full or a prefix that fits only one.
   [[nodiscard]] Result<Device> device(const GpuId& id) const;
 
+  /// Stands for a GPU that does not answer: it has the id, and every call of it fails.
+  [[nodiscard]] Device placeholder(const GpuId& id) const {
+    return {library_, nullptr, Identity{.id = id}};
+  }
+
   [[nodiscard]] DeviceClock clock() const { return DeviceClock(library_); }
   [[nodiscard]] Access access() const;
   [[nodiscard]] const std::string& path() const;

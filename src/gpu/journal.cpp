@@ -122,6 +122,23 @@ Result<Handle> open_locked(const std::string& path) {
   return failure(Code::internal, fmt::format("{} is replaced all the time", path));
 }
 
+/// For a person to look at: PATH.damaged, then PATH.damaged.1 to .9. Older ones are kept, since
+/// each may be all that tells of a knob that is still changed.
+Status keep_damaged(int file, const std::string& path) {
+  constexpr int kMostCopies = 10;
+  for (int i = 0; i < kMostCopies; ++i) {
+    const auto copy = path + ".damaged" + (i == 0 ? "" : "." + std::to_string(i));
+    if (link(path.c_str(), copy.c_str()) == 0) return {};
+    if (errno != EEXIST) return system_failure("keep a copy of the damaged", path);
+    if (same_file(file, copy)) return {};  // kept when it was last opened
+  }
+  return failure(
+      Code::unavailable,
+      fmt::format("{} is damaged, and so are {} copies beside it: look at them, set what "
+                  "they name by hand, and remove them",
+                  path, kMostCopies));
+}
+
 }  // namespace
 
 struct Journal::File {
@@ -160,7 +177,10 @@ Status Journal::File::append(const std::string& record) {
 /// A new file with what is outstanding takes the place of the old one at once.
 Status Journal::File::rewrite() {
   std::string bytes(journal_header());
-  for (const Backup& backup : outstanding.backups()) bytes += save_record(backup);
+  for (const Backup& backup : outstanding.backups()) {
+    bytes += save_record(backup);
+    for (const Milliwatts limit : backup.asked) bytes += asked_record(backup.gpu, limit);
+  }
   const std::string next = path + ".next";
   Handle fresh(::open(next.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!fresh.is_open()) return system_failure("make", next);
@@ -189,11 +209,7 @@ Result<Journal> Journal::open(const std::string& path) {
   file->outstanding = std::move(contents.outstanding);
   file->damaged = contents.damaged;
   file->length = contents.whole;
-  // For a person to look at; an older one is kept.
-  if (file->damaged > 0 && link(path.c_str(), (path + ".damaged").c_str()) != 0 &&
-      errno != EEXIST) {
-    return system_failure("keep a copy of the damaged", path);
-  }
+  if (file->damaged > 0) NW_CHECK(keep_damaged(file->handle.number(), path));
   // On a full disk the old file must do: what it holds has to be restored all the same.
   if (auto rewritten = file->rewrite(); !rewritten) {
     if (bytes.empty()) return tl::unexpected(std::move(rewritten).error());
@@ -221,6 +237,22 @@ Status Journal::save(const Backup& backup) {
   }
   NW_CHECK(file_->append(save_record(backup)));
   outstanding.save(backup);
+  return {};
+}
+
+Status Journal::asked(const GpuId& gpu, Milliwatts limit) {
+  const std::scoped_lock lock(file_->mutex);
+  const Backup* const backup = file_->outstanding.find(gpu, Knob::power_limit);
+  if (backup == nullptr) {
+    return failure(Code::internal, "a power limit is noted whose previous state is not saved");
+  }
+  if (std::ranges::find(backup->asked, limit) != backup->asked.end()) return {};
+  if (backup->asked.size() >= kMostAsked) {
+    return failure(Code::internal,
+                   fmt::format("{} holds too many power limits of {}", file_->path, gpu.text()));
+  }
+  NW_CHECK(file_->append(asked_record(gpu, limit)));
+  file_->outstanding.asked(gpu, limit);
   return {};
 }
 

@@ -35,6 +35,9 @@ class Journal {
 
   /// On error nothing is saved, and the knob must not be touched.
   Status save(const Backup& backup);
+  /// Notes a power limit before it is set; its previous state must be saved. On error it must not
+  /// be set.
+  Status asked(const GpuId& gpu, Milliwatts limit);
   /// On error the backup stays: restoring once more does no harm.
   Status restored(const GpuId& gpu, Knob knob);
 

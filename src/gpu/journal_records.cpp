@@ -13,7 +13,9 @@
 namespace negawatt::gpu {
 namespace {
 
-constexpr std::string_view kHeader = "negawatt-journal 1\n";
+constexpr std::string_view kHeader = "negawatt-journal 2\n";
+constexpr std::string_view kHeaderBefore = "negawatt-journal 1\n";
+static_assert(kHeader.size() == kHeaderBefore.size());
 constexpr std::size_t kChecksumDigits = 8;
 constexpr std::size_t kLongestId = 95;
 constexpr std::array<std::string_view, kKnobs.size()> kKnobWords = {"core", "memory", "power"};
@@ -107,6 +109,12 @@ bool take_record(std::string_view line, Outstanding& outstanding) {
     return setting.has_value();
   }
   const auto knob = knob_named(words[2]);
+  if (words[0] == "asked") {
+    const auto limit = words.size() == 4 ? number_in(words[3]) : std::nullopt;
+    if (!limit || knob != Knob::power_limit) return false;
+    outstanding.asked(gpu, {*limit});
+    return true;
+  }
   if (words[0] != "restored" || words.size() != 3 || !knob) return false;
   outstanding.restored(gpu, *knob);
   return true;
@@ -139,10 +147,21 @@ bool is_journal_id(std::string_view gpu) {
   });
 }
 
-bool Outstanding::has(const GpuId& gpu, Knob knob) const {
-  return std::ranges::any_of(backups_, [&](const Backup& backup) {
+const Backup* Outstanding::find(const GpuId& gpu, Knob knob) const {
+  const auto found = std::ranges::find_if(backups_, [&](const Backup& backup) {
     return backup.gpu == gpu && knob_of(backup.previous) == knob;
   });
+  return found == backups_.end() ? nullptr : &*found;
+}
+
+bool Outstanding::asked(const GpuId& gpu, Milliwatts limit) {
+  for (Backup& backup : backups_) {
+    if (backup.gpu != gpu || knob_of(backup.previous) != Knob::power_limit) continue;
+    if (std::ranges::find(backup.asked, limit) != backup.asked.end()) return false;
+    backup.asked.push_back(limit);
+    return true;
+  }
+  return false;
 }
 
 bool Outstanding::save(const Backup& backup) {
@@ -163,6 +182,11 @@ std::string save_record(const Backup& backup) {
   return with_checksum(fmt::format("save {} {}", backup.gpu.text(), setting_text(backup.previous)));
 }
 
+std::string asked_record(const GpuId& gpu, Milliwatts limit) {
+  return with_checksum(
+      fmt::format("asked {} {} {}", gpu.text(), word_of(Knob::power_limit), limit.count));
+}
+
 std::string restored_record(const GpuId& gpu, Knob knob) {
   return with_checksum(fmt::format("restored {} {}", gpu.text(), word_of(knob)));
 }
@@ -170,7 +194,7 @@ std::string restored_record(const GpuId& gpu, Knob knob) {
 Result<JournalContents> read_journal(std::string_view bytes, std::string_view file) {
   JournalContents contents;
   if (bytes.empty()) return contents;
-  if (!bytes.starts_with(kHeader)) {
+  if (!bytes.starts_with(kHeader) && !bytes.starts_with(kHeaderBefore)) {
     return failure(Code::invalid,
                    fmt::format("{} is not a restore journal of this version: expected its first "
                                "line to be '{}'",

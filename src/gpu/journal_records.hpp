@@ -4,9 +4,11 @@
 // read is skipped and counted, so that one bad line does not leave the other knobs changed.
 //
 //   journal  = header *record [ torn ]
-//   header   = "negawatt-journal 1" LF
+//   header   = "negawatt-journal " version LF
+//   version  = "2" / "1"                    ; 1 has no "asked"; what is written is 2
 //   record   = body SP checksum LF
 //   body     = "save" SP gpu SP setting / "restored" SP gpu SP knob
+//            / "asked" SP gpu SP "power" SP mW     ; a limit of ours, noted before it is set
 //   setting  = "core" SP range / "memory" SP range / "power" SP mW
 //   range    = "none" / MHz SP MHz          ; least, most
 //   knob     = "core" / "memory" / "power"
@@ -31,8 +33,14 @@ namespace negawatt::gpu {
 struct Backup {
   GpuId gpu;
   Setting previous;
+  /// Every power limit that we may have set since, which tells ours from an administrator's. Empty
+  /// for locks, and in journals of version 1.
+  std::vector<Milliwatts> asked = {};
   auto operator<=>(const Backup&) const = default;
 };
+
+/// More limits than leases set on one GPU before its first one is restored.
+inline constexpr std::size_t kMostAsked = 64;
 
 /// Backups by knob and GPU, in the order they were saved. The first state of a knob stays.
 class Outstanding {
@@ -41,7 +49,11 @@ class Outstanding {
   bool save(const Backup& backup);
   /// False when there was none.
   bool restored(const GpuId& gpu, Knob knob);
-  [[nodiscard]] bool has(const GpuId& gpu, Knob knob) const;
+  /// A limit of ours. False when it was noted before, or there is no backup of the power limit.
+  bool asked(const GpuId& gpu, Milliwatts limit);
+  [[nodiscard]] bool has(const GpuId& gpu, Knob knob) const { return find(gpu, knob) != nullptr; }
+  /// None: nothing of the knob is outstanding.
+  [[nodiscard]] const Backup* find(const GpuId& gpu, Knob knob) const;
   [[nodiscard]] const std::vector<Backup>& backups() const { return backups_; }
 
  private:
@@ -59,6 +71,7 @@ struct JournalContents {
 
 [[nodiscard]] std::string_view journal_header();
 [[nodiscard]] std::string save_record(const Backup& backup);
+[[nodiscard]] std::string asked_record(const GpuId& gpu, Milliwatts limit);
 [[nodiscard]] std::string restored_record(const GpuId& gpu, Knob knob);
 /// Whether the grammar can hold this id.
 [[nodiscard]] bool is_journal_id(std::string_view gpu);

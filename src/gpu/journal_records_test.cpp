@@ -25,13 +25,31 @@ TEST(JournalRecords, HaveTheChecksumOfTheStandard) {
 }
 
 TEST(JournalRecords, AreTheseBytes) {
-  EXPECT_EQ(journal_header(), "negawatt-journal 1\n");
+  EXPECT_EQ(journal_header(), "negawatt-journal 2\n");
   // Checksums by another implementation (zlib).
   EXPECT_EQ(save_record({kFirst, CoreLock{ClockRange::between({345}, {1410})}}),
             "save GPU-1 core 345 1410 95c8f380\n");
   EXPECT_EQ(save_record({kFirst, MemoryLock{}}), "save GPU-1 memory none b550a489\n");
   EXPECT_EQ(save_record({kFirst, PowerLimit{{650'000}}}), "save GPU-1 power 650000 ab319d4f\n");
   EXPECT_EQ(restored_record(kFirst, Knob::power_limit), "restored GPU-1 power d438ae2a\n");
+}
+
+TEST(JournalRecords, TellWhichPowerLimitsWereOurs) {
+  const Backup power{kFirst, PowerLimit{{700'000}}};
+  const std::string bytes = std::string(journal_header()) + save_record(power) +
+                            asked_record(kFirst, {500'000}) + asked_record(kFirst, {600'000}) +
+                            asked_record(kFirst, {500'000}) + asked_record(kSecond, {400'000});
+  EXPECT_EQ(backups_in(bytes),
+            (std::vector<Backup>{
+                {kFirst, PowerLimit{{700'000}}, {Milliwatts{500'000}, Milliwatts{600'000}}}}));
+  // Restored, they are forgotten: the next backup starts anew.
+  EXPECT_EQ(backups_in(bytes + restored_record(kFirst, Knob::power_limit) + save_record(power)),
+            (std::vector<Backup>{power}));
+}
+
+TEST(JournalRecords, OfTheVersionBeforeAreRead) {
+  const Backup power{kFirst, PowerLimit{{700'000}}};
+  EXPECT_EQ(backups_in("negawatt-journal 1\n" + save_record(power)), (std::vector<Backup>{power}));
 }
 
 TEST(JournalRecords, KeepTheFirstStateThatWasSaved) {
@@ -52,10 +70,10 @@ TEST(JournalRecords, ForgetWhatWasRestored) {
 TEST(JournalRecords, AnEmptyFileIsAnEmptyJournal) { EXPECT_TRUE(backups_in("").empty()); }
 
 TEST(JournalRecords, OfAnotherVersionAreRefused) {
-  const auto contents = read_journal("negawatt-journal 2\n", kFile);
+  const auto contents = read_journal("negawatt-journal 3\n", kFile);
   ASSERT_FALSE(contents);
-  EXPECT_NE(contents.error().message.find("'negawatt-journal 1'"), std::string::npos);
-  EXPECT_FALSE(read_journal("negawatt-journal 1", kFile));
+  EXPECT_NE(contents.error().message.find("'negawatt-journal 2'"), std::string::npos);
+  EXPECT_FALSE(read_journal("negawatt-journal 2", kFile));
 }
 
 TEST(JournalRecords, SkipADamagedLineAndCountIt) {
@@ -71,7 +89,8 @@ TEST(JournalRecords, RefuseLinesThatOnlyHaveARightChecksum) {
   for (const std::string body :
        {"save GPU-1 core 1410 345", "save GPU-1 core", "save GPU-1 power none", "save  core none",
         "save GPU-1 fan none", "save GPU-1 core 1 2 3", "save GPU-1 power 4294967296",
-        "restored GPU-1 core none", "forget GPU-1 core", ""}) {
+        "restored GPU-1 core none", "asked GPU-1 core 900", "asked GPU-1 power",
+        "asked GPU-1 power 1 2", "asked GPU-1 power none", "forget GPU-1 core", ""}) {
     char checksum[16];
     std::snprintf(checksum, sizeof checksum, " %08x\n", crc32(body));
     const auto contents = read_journal(std::string(journal_header()) + body + checksum, kFile);
@@ -106,7 +125,11 @@ RC_GTEST_PROP(JournalRecords, CutOffAnywhereHoldWhatWasWhole, ()) {
   for (int i = 0; i < count; ++i) {
     const GpuId gpu = *rc::gen::arbitrary<bool>() ? kFirst : kSecond;
     const Setting setting = any_setting();
-    if (*rc::gen::arbitrary<bool>()) {
+    if (*rc::gen::inRange(0, 4) == 0) {
+      const Milliwatts limit{*rc::gen::arbitrary<std::uint32_t>()};
+      outstanding.asked(gpu, limit);
+      bytes += asked_record(gpu, limit);
+    } else if (*rc::gen::arbitrary<bool>()) {
       outstanding.save({gpu, setting});
       bytes += save_record({gpu, setting});
     } else {

@@ -64,6 +64,34 @@ TEST_F(JournalTest, NeverOverwritesABackup) {
   EXPECT_EQ(journal.outstanding(), (std::vector<Backup>{kCore}));
 }
 
+TEST_F(JournalTest, RemembersEveryLimitThatWasAskedFor) {
+  const Backup power{kGpu, PowerLimit{{700'000}}};
+  {
+    Journal journal = open();
+    EXPECT_FALSE(journal.asked(kGpu, {500'000})) << "nothing is saved that it could be about";
+    ASSERT_TRUE(journal.save(power));
+    ASSERT_TRUE(journal.asked(kGpu, {500'000}));
+    const auto size = bytes().size();
+    ASSERT_TRUE(journal.asked(kGpu, {500'000}));
+    EXPECT_EQ(bytes().size(), size) << "noted once";
+    ASSERT_TRUE(journal.asked(kGpu, {600'000}));
+  }
+  auto expected = power;
+  expected.asked = {{500'000}, {600'000}};
+  // Opening writes it anew.
+  EXPECT_EQ(open().outstanding(), (std::vector<Backup>{expected}));
+  EXPECT_EQ(open().outstanding(), (std::vector<Backup>{expected}));
+}
+
+TEST_F(JournalTest, HoldsABoundedNumberOfLimits) {
+  Journal journal = open();
+  ASSERT_TRUE(journal.save({kGpu, PowerLimit{{700'000}}}));
+  std::uint32_t limit = 1;
+  while (limit < 1000 && journal.asked(kGpu, {limit})) ++limit;
+  EXPECT_EQ(limit, kMostAsked + 1);
+  EXPECT_TRUE(journal.asked(kGpu, {1})) << "it is there";
+}
+
 TEST_F(JournalTest, IsHeldByOneProcessAtATime) {
   const Journal journal = open();
   const auto second = Journal::open(path_);
@@ -95,6 +123,25 @@ TEST_F(JournalTest, KeepsACopyOfADamagedFileAndSaysSo) {
   EXPECT_EQ(open().damaged(), 1U);
   EXPECT_TRUE(fs::exists(path_ + ".damaged"));
   EXPECT_EQ(open().damaged(), 0U);
+  // What is damaged later is kept too, beside the first.
+  add("save GPU-2 memory none 00000000\n");
+  EXPECT_EQ(open().damaged(), 1U);
+  const auto copy = [&](const std::string& name) {
+    std::ostringstream text;
+    text << std::ifstream(path_ + name, std::ios::binary).rdbuf();
+    return text.str();
+  };
+  EXPECT_NE(copy(".damaged").find("GPU-1 memory"), std::string::npos);
+  EXPECT_NE(copy(".damaged.1").find("GPU-2 memory"), std::string::npos);
+  for (int i = 2; i < 10; ++i) {
+    add("x\n");
+    EXPECT_EQ(open().damaged(), 1U);
+  }
+  add("y\n");
+  const auto full = Journal::open(path_);
+  ASSERT_FALSE(full);
+  EXPECT_NE(full.error().message.find("remove them"), std::string::npos);
+  EXPECT_NE(bytes().find("y\n"), std::string::npos) << "nothing is lost";
 }
 
 TEST_F(JournalTest, LeavesAFileAloneThatIsNotAJournal) {

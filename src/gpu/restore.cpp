@@ -3,8 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <optional>
 
 #include "gpu/clock_guard.hpp"
 
@@ -12,8 +10,7 @@ namespace negawatt::gpu {
 namespace {
 
 constexpr int kRounds = 4;
-constexpr Seconds kFirstPause{0.005};           // then four times as long each round: 0.1 s in all
-constexpr std::uint32_t kPowerRounding = 1000;  // mW; drivers round limits
+constexpr Seconds kFirstPause{0.005};  // then four times as long each round: 0.1 s in all
 
 /// Success of a call is not enough where the state can be read back.
 Done apply_and_read_back(const Device& device, const Setting& setting) {
@@ -23,9 +20,7 @@ Done apply_and_read_back(const Device& device, const Setting& setting) {
   const auto limits = device.power_limits();
   if (!limits || !limits->requested) return {};
   const Milliwatts now = *limits->requested;
-  if (std::max(now, power->limit).count - std::min(now, power->limit).count <= kPowerRounding) {
-    return {};
-  }
+  if (same_limit(now, power->limit)) return {};
   return tl::unexpected(
       DriverError{Obstacle::failed, "nvmlDeviceSetPowerManagementLimit", 0,
                   fmt::format("nvmlDeviceSetPowerManagementLimit on {}: accepted {}, but it is {}",
@@ -63,38 +58,53 @@ std::vector<RestoreFailure> restore_settings(const Device& device,
   return failures;
 }
 
-std::vector<RestoreFailure> replay(Journal& journal, const std::vector<Device>& devices) {
-  std::vector<RestoreFailure> failures;
-  std::vector<Backup> backups = journal.outstanding();
-  while (!backups.empty()) {
-    const GpuId gpu = backups.front().gpu;
-    std::vector<Setting> previous;
-    std::erase_if(backups, [&](const Backup& backup) {
-      if (backup.gpu != gpu) return false;
-      previous.push_back(backup.previous);
-      return true;
-    });
-    const auto device = std::ranges::find(devices, gpu, &Device::id);
-    if (device == devices.end()) {
-      const DriverError gone{
-          Obstacle::lost, "replay", 0,
-          fmt::format("{} does not answer: its settings stay in the journal", gpu.text())};
-      for (const Setting& setting : previous) failures.push_back({gpu, setting, gone});
-      continue;
-    }
-    const auto failed = restore_settings(*device, previous);
-    for (const Setting& setting : previous) {
-      if (std::ranges::find(failed, setting, &RestoreFailure::previous) != failed.end()) continue;
-      if (auto noted = journal.restored(gpu, knob_of(setting)); !noted) {
-        failures.push_back({gpu,
-                            setting,
-                            {Obstacle::failed, "journal", 0,
-                             "restored, but not noted: " + noted.error().message}});
-      }
-    }
-    failures.insert(failures.end(), failed.begin(), failed.end());
+Answer<bool> lowered_by_another(const Device& device, const Backup& backup, Since since) {
+  const auto* const previous = std::get_if<PowerLimit>(&backup.previous);
+  if (previous == nullptr) return false;
+  if (since == Since::our_change && backup.asked.empty()) return false;
+  NW_TRY(const PowerLimits limits, device.power_limits());
+  if (!limits.requested) return false;
+  const Milliwatts now = *limits.requested;
+  if (now >= previous->limit || same_limit(now, previous->limit)) return false;
+  // All that we asked for count, not the last alone: a crash between note and call leaves the one
+  // before.
+  return since == Since::machine_start ||
+         std::ranges::none_of(backup.asked, [&](Milliwatts ours) { return same_limit(now, ours); });
+}
+
+Restoration restore_backups(const Device& device, Journal& journal,
+                            const std::vector<Backup>& backups, Since since) {
+  Restoration result;
+  std::vector<Setting> wanted;
+  for (const Backup& backup : backups) {
+    const auto lowered = lowered_by_another(device, backup, since);
+    if (!lowered)
+      result.failures.push_back({device.id(), backup.previous, lowered.error()});
+    else
+      (*lowered ? result.left : wanted).push_back(backup.previous);
   }
-  return failures;
+  const auto failed = restore_settings(device, wanted);
+  for (const Setting& setting : wanted)
+    if (std::ranges::find(failed, setting, &RestoreFailure::previous) == failed.end())
+      result.back.push_back(setting);
+  result.failures.insert(result.failures.end(), failed.begin(), failed.end());
+  for (auto* const done : {&result.back, &result.left})
+    std::erase_if(*done, [&](const Setting& setting) {
+      const auto noted = journal.restored(device.id(), knob_of(setting));
+      if (!noted)
+        result.failures.push_back(
+            {device.id(),
+             setting,
+             {Obstacle::failed, "journal", 0, "done, but not noted: " + noted.error().message}});
+      return !noted;
+    });
+  return result;
+}
+
+std::vector<Backup> outstanding_of(const Journal& journal, const GpuId& gpu) {
+  auto backups = journal.outstanding();
+  std::erase_if(backups, [&](const Backup& backup) { return backup.gpu != gpu; });
+  return backups;
 }
 
 }  // namespace negawatt::gpu

@@ -51,6 +51,12 @@ struct PowerLimit {
   constexpr auto operator<=>(const PowerLimit&) const = default;
 };
 
+/// Whether two limits are the same one: drivers round what they are asked for.
+inline constexpr Milliwatts kPowerRounding{1000};
+[[nodiscard]] constexpr bool same_limit(Milliwatts a, Milliwatts b) {
+  return (a < b ? b.count - a.count : a.count - b.count) <= kPowerRounding.count;
+}
+
 /// One knob and the state it is to have, or had.
 using Setting = std::variant<CoreLock, MemoryLock, PowerLimit>;
 

@@ -45,6 +45,8 @@ std::string_view name_of(EndReason reason) {
       return "the GPU or the restore journal failed";
     case EndReason::shutdown:
       return "negawattd stops";
+    case EndReason::denied:
+      return "the GPU is split between tenants, and its clocks are everybody's";
   }
   return "unknown";
 }
@@ -69,13 +71,15 @@ std::string_view name_of(Outcome outcome) {
 
 namespace {
 
-Result<FileDescriptor> connect_socket(const std::string& path) {
+/// Where the daemon does not accept and others wait already, connecting waits too, within the time.
+Result<FileDescriptor> connect_socket(const std::string& path, Seconds patience) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
     return failure(Code::invalid, fmt::format("the socket path '{}' is too long", path));
   path.copy(address.sun_path, path.size());
   FileDescriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (socket.is_open()) limit_sends(socket, patience);
   if (!socket.is_open() ||
       ::connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     return failure(Code::unavailable,
@@ -178,7 +182,7 @@ Lease& Lease::operator=(Lease&& other) noexcept {
 Lease::~Lease() {
   if (!held_ || held_->released || held_->connection->is_lost()) return;
   // Nobody waits for the reply to this; the daemon says in its log when it cannot restore.
-  (void)held_->connection->send_only(Release{0, held_->granted.lease});
+  (void)held_->connection->send_only(Release{kNobodyWaits, held_->granted.lease});
 }
 
 Result<std::uint32_t> Lease::request(ClockPair clocks) {
@@ -217,7 +221,7 @@ Status Lease::release() {
 }
 
 Result<Client> Client::connect(const ConnectOptions& options) {
-  NW_TRY(auto socket, connect_socket(options.socket));
+  NW_TRY(auto socket, connect_socket(options.socket, options.reply_timeout));
   Client client(std::make_shared<Connection>(std::move(socket), options.reply_timeout));
   client.heartbeats_ = options.heartbeats;
   NW_TRY(auto reply, client.connection_->ask(Hello{0, kProtocolVersion, options.program}));

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -14,7 +15,6 @@
 #include <ctime>
 #include <mutex>
 #include <optional>
-#include <stop_token>
 #include <utility>
 #include <variant>
 
@@ -69,14 +69,15 @@ void take_descriptors(msghdr& header, std::array<FileDescriptor, 2>& descriptors
 
 }  // namespace
 
-Connection::Connection(FileDescriptor socket, Seconds reply_timeout)
-    : socket_(std::move(socket)), reply_timeout_(reply_timeout) {
-  // A daemon that has been stopped does not read: no send may wait for it for ever.
-  const double whole = std::floor(reply_timeout.in_si());
+void limit_sends(const FileDescriptor& socket, Seconds timeout) {
+  const double whole = std::floor(timeout.in_si());
   const timeval limit{static_cast<time_t>(whole),
-                      static_cast<suseconds_t>((reply_timeout.in_si() - whole) * 1e6) + 1};
-  ::setsockopt(socket_.number(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+                      static_cast<suseconds_t>((timeout.in_si() - whole) * 1e6) + 1};
+  ::setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
+
+Connection::Connection(FileDescriptor socket, Seconds reply_timeout)
+    : socket_(std::move(socket)), reply_timeout_(reply_timeout) {}
 
 // Ends a send that still waits; what was sent before is delivered.
 Connection::~Connection() { ::shutdown(socket_.number(), SHUT_RDWR); }
@@ -84,7 +85,8 @@ Connection::~Connection() { ::shutdown(socket_.number(), SHUT_RDWR); }
 Result<Connection::Reply> Connection::ask(Message request) {
   const std::scoped_lock lock(asking_);
   if (is_lost()) return lose("the connection to negawattd is lost");
-  set_id(request, ++last_id_);
+  if (++last_id_ == kNobodyWaits) last_id_ = 1;
+  set_id(request, last_id_);
   // A daemon that refuses a connection says why and closes it, perhaps before it has read anything.
   auto sent = send(encode(request));
   auto reply = receive(last_id_);
@@ -160,15 +162,24 @@ void Connection::check() {
 }
 
 void Connection::keep_alive(Seconds interval) {
-  const std::scoped_lock lock(asking_);
-  if (heart_.joinable()) return;
-  heart_ = std::jthread([this, interval](const std::stop_token& stop) {
-    std::mutex unused;
-    std::unique_lock waiting(unused);
-    while (!stop_waiting_.wait_for(waiting, stop, to_duration(interval),
-                                   [&] { return stop.stop_requested(); }))
-      if (!heartbeat()) return;
-  });
+  const std::scoped_lock lock(beating_);
+  beat_interval_ = heart_.joinable() ? std::min(beat_interval_, interval) : interval;
+  if (heart_.joinable()) return stop_waiting_.notify_all();
+  heart_ = std::jthread([this](const std::stop_token& stop) { beat(stop); });
+}
+
+void Connection::beat(const std::stop_token& stop) {
+  std::unique_lock waiting(beating_);
+  while (!stop.stop_requested()) {
+    // A lease with a shorter interval may come while we wait; then the next beat is due at once.
+    const auto interval = beat_interval_;
+    stop_waiting_.wait_for(waiting, stop, to_duration(interval),
+                           [&] { return beat_interval_ != interval; });
+    if (stop.stop_requested()) return;
+    waiting.unlock();
+    if (!heartbeat()) return;
+    waiting.lock();
+  }
 }
 
 }  // namespace negawatt::lease

@@ -8,7 +8,9 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -19,8 +21,15 @@
 
 namespace negawatt::lease {
 
+/// The id of a request whose reply nobody waits for. Not 0: a refusal with that is a farewell.
+inline constexpr std::uint32_t kNobodyWaits = ~std::uint32_t{0};
+
+/// No connect and no send waits longer: a daemon that has been stopped neither accepts nor reads.
+void limit_sends(const FileDescriptor& socket, Seconds timeout);
+
 class Connection {
  public:
+  /// A socket with limited sends.
   Connection(FileDescriptor socket, Seconds reply_timeout);
   ~Connection();
   Connection(const Connection&) = delete;
@@ -35,7 +44,8 @@ class Connection {
   /// Sends what has no reply, or whose reply nobody waits for.
   Status send_only(const Message& message);
   Status heartbeat() { return send_only(Heartbeat{}); }
-  /// From now on a thread sends heartbeats, `interval` apart, until the connection ends.
+  /// From now on a thread sends heartbeats, `interval` apart, until the connection ends. Of several
+  /// calls the shortest interval holds.
   void keep_alive(Seconds interval);
   [[nodiscard]] bool is_lost() const { return lost_.load(std::memory_order_acquire); }
 
@@ -43,6 +53,7 @@ class Connection {
   void check();
 
  private:
+  void beat(const std::stop_token& stop);
   Status send(const std::string& frame);
   [[nodiscard]] Result<Reply> receive(std::uint32_t id);
   [[nodiscard]] Result<std::size_t> read_some(std::array<FileDescriptor, 2>& descriptors);
@@ -58,6 +69,8 @@ class Connection {
 
   std::mutex sending_;  // one frame at a time on the socket
 
+  std::mutex beating_;
+  Seconds beat_interval_{0};  // guarded by beating_
   std::condition_variable_any stop_waiting_;
   std::jthread heart_;  // last: it uses all of the above
 };

@@ -39,6 +39,7 @@ enum class EndReason : std::uint8_t {
   busy = 7,        ///< another client became the writer while this lease was pending
   failed = 8,      ///< the GPU or the journal failed
   shutdown = 9,    ///< the daemon stops
+  denied = 10,     ///< split by MIG since it was granted, and not to be leased so
 };
 
 enum class Outcome : std::uint8_t {

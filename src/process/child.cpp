@@ -27,21 +27,69 @@ namespace {
 // A child that never ends its line must not fill our memory.
 constexpr std::size_t kLongestLine = std::size_t{1} << 20U;
 
+void close_if_open(int& descriptor) {
+  if (descriptor >= 0) ::close(std::exchange(descriptor, -1));
+}
+
+/// Closed at its end, unless it was released.
+class PipeEnd {
+ public:
+  PipeEnd() = default;
+  explicit PipeEnd(int number) : number_(number) {}
+  PipeEnd(PipeEnd&& other) noexcept : number_(other.release()) {}
+  PipeEnd& operator=(PipeEnd&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  PipeEnd(const PipeEnd&) = delete;
+  PipeEnd& operator=(const PipeEnd&) = delete;
+  ~PipeEnd() { close_if_open(number_); }
+  [[nodiscard]] int number() const { return number_; }
+  [[nodiscard]] int release() { return std::exchange(number_, -1); }
+
+ private:
+  int number_ = -1;
+};
+
 struct Pipe {
-  int read = -1;
-  int write = -1;
+  PipeEnd read;
+  PipeEnd write;
 };
 
 Result<Pipe> make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     return failure(Code::internal, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
-  return Pipe{ends[0], ends[1]};
+  return Pipe{PipeEnd(ends[0]), PipeEnd(ends[1])};
 }
 
-void close_if_open(int& descriptor) {
-  if (descriptor >= 0) ::close(std::exchange(descriptor, -1));
-}
+/// While it lives, a write of this thread to a pipe that nobody reads is an error and no signal;
+/// the rest of the process is not concerned.
+class NoPipeSignal {
+ public:
+  NoPipeSignal() {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    ::sigpending(&pending);
+    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  NoPipeSignal(const NoPipeSignal&) = delete;
+  NoPipeSignal& operator=(const NoPipeSignal&) = delete;
+  ~NoPipeSignal() {
+    const timespec at_once{};
+    // Ours alone: one that somebody else has sent before stays.
+    while (!was_pending_ && ::sigtimedwait(&pipe_, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+
+ private:
+  sigset_t pipe_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+};
 
 /// Our environment with some variables replaced, as "NAME=VALUE".
 std::vector<std::string> environment_with(
@@ -124,24 +172,19 @@ Result<Child> Child::start(const ChildOptions& options) {
   if (options.streams == Streams::piped) {
     NW_TRY(input, make_pipe());
     NW_TRY(output, make_pipe());
-    actions.duplicate(input.read, STDIN_FILENO);
-    actions.duplicate(output.write, STDOUT_FILENO);
+    actions.duplicate(input.read.number(), STDIN_FILENO);
+    actions.duplicate(output.write.number(), STDOUT_FILENO);
   }
   const Attributes attributes;
   pid_t pid = -1;
   const int code = ::posix_spawnp(&pid, words.front().c_str(), actions.get(), attributes.get(),
                                   pointers_to(words).data(), pointers_to(environment).data());
-  close_if_open(input.read);
-  close_if_open(output.write);
-  if (code != 0) {
-    close_if_open(input.write);
-    close_if_open(output.read);
+  if (code != 0)
     return failure(Code::invalid,
                    fmt::format("cannot start '{}': {}", words.front(), std::strerror(code)));
-  }
   Child child(pid);
-  child.input_ = input.write;
-  child.output_ = output.read;
+  child.input_ = input.write.release();
+  child.output_ = output.read.release();
   child.end_descriptor_ = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
   return child;
 }
@@ -185,10 +228,7 @@ Status Child::write_line(std::string_view line) {
   std::string bytes(line);
   bytes += '\n';
   // A child that is gone is an error here, not a signal that ends us.
-  struct sigaction ignore{};
-  struct sigaction before{};
-  ignore.sa_handler = SIG_IGN;
-  ::sigaction(SIGPIPE, &ignore, &before);
+  const NoPipeSignal no_signal;
   std::string_view rest = bytes;
   while (!rest.empty()) {
     const auto written = ::write(input_, rest.data(), rest.size());
@@ -196,10 +236,9 @@ Status Child::write_line(std::string_view line) {
     if (written < 0) break;
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
-  const int code = errno;
-  ::sigaction(SIGPIPE, &before, nullptr);
   if (rest.empty()) return {};
-  return failure(Code::internal, fmt::format("the child no longer reads: {}", std::strerror(code)));
+  return failure(Code::internal,
+                 fmt::format("the child no longer reads: {}", std::strerror(errno)));
 }
 
 Result<std::string> Child::read_line(Seconds patience) {

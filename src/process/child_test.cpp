@@ -4,6 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
 
 namespace negawatt::process {
 namespace {
@@ -47,6 +52,50 @@ TEST(Child, AChildThatIsGoneIsAnErrorNotASignal) {
   auto child = shell("exit 0", Streams::piped);
   (void)child.wait();
   EXPECT_FALSE(child.write_line("hello"));
+}
+
+std::size_t open_descriptors() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    ++count;
+  return count;
+}
+
+TEST(Child, ThatCannotHaveItsPipesLeaksNoDescriptor) {
+  const auto before = open_descriptors();
+  rlimit limit{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const auto usual = limit.rlim_cur;
+  // Room for one pipe, and not for two.
+  const int lowest = dup(STDERR_FILENO);
+  close(lowest);
+  limit.rlim_cur = static_cast<rlim_t>(lowest) + 3;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  const auto child = Child::start({.command = {"true"}, .streams = Streams::piped});
+  limit.rlim_cur = usual;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  ASSERT_FALSE(child);
+  EXPECT_NE(child.error().message.find("cannot make a pipe"), std::string::npos);
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+volatile std::sig_atomic_t pipe_signals = 0;
+
+TEST(Child, WritingToOneThatIsGoneLeavesTheProcessesSignalsAlone) {
+  struct sigaction count{};
+  struct sigaction before{};
+  count.sa_handler = [](int) { pipe_signals = pipe_signals + 1; };
+  ASSERT_EQ(sigaction(SIGPIPE, &count, &before), 0);
+  auto child = shell("exit 0", Streams::piped);
+  (void)child.wait();
+  EXPECT_FALSE(child.write_line("hello"));
+  EXPECT_EQ(pipe_signals, 0) << "ours is taken";
+  raise(SIGPIPE);
+  EXPECT_EQ(pipe_signals, 1) << "others come as before";
+  sigset_t blocked;
+  pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+  EXPECT_EQ(sigismember(&blocked, SIGPIPE), 0);
+  sigaction(SIGPIPE, &before, nullptr);
 }
 
 TEST(Child, SilenceEndsPatience) {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How often a user may do something: a bucket of tokens each, filled at a steady rate. Takes the
+// time as an argument; nothing fails. Memory: one entry for each user whose bucket is not full.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+
+namespace negawatt::daemon {
+
+class RateLimit {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+  /// `burst` at once, at least one, then `per_second`.
+  RateLimit(double burst, double per_second) : burst_(burst), per_second_(per_second) {}
+
+  /// Takes a token. False when the user has none left.
+  [[nodiscard]] bool take(std::uint32_t uid, TimePoint now);
+  [[nodiscard]] std::size_t users() const { return buckets_.size(); }
+
+ private:
+  struct Bucket {
+    double tokens = 0;
+    TimePoint filled;
+  };
+  [[nodiscard]] double tokens(const Bucket& bucket, TimePoint now) const;
+
+  double burst_;
+  double per_second_;
+  std::map<std::uint32_t, Bucket> buckets_;  // a user that is not there has a full one
+};
+
+}  // namespace negawatt::daemon
