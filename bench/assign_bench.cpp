@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading request traces (bytes a second), and the exact assignment of a million requests to 20
-// systems whose capacities bind: requests that all differ, and requests in groups of equal size.
+// systems whose capacities bind: the solver by itself on requests that all differ (transport), and
+// the whole of `negawatt assign` between reading and writing (assign).
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 
@@ -9,7 +10,11 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "plan/assign.hpp"
+#include "plan/workload.hpp"
 #include "solve/transport.hpp"
 #include "trace/request_readers.hpp"
 
@@ -104,6 +109,48 @@ void transport(benchmark::State& state) {
     benchmark::DoNotOptimize(plan);
   }
 }
+/// Systems that were measured at 25 sizes each, every one with prices of its own.
+trace::SystemTable measured_systems(std::size_t systems) {
+  Random random(3);
+  trace::SystemTable table{.name = "bench"};
+  for (std::size_t s = 0; s < systems; ++s) {
+    trace::MeasuredSystem system{.name = fmt::format("s{}", s), .model = "m"};
+    const double request = 20 * random.uniform();
+    const double input_price = 0.05 * random.uniform();
+    const double output_price = 0.5 * random.uniform();
+    for (std::uint32_t input = 8; input <= 8'192; input *= 4)
+      for (std::uint32_t output = 8; output <= 2'048; output *= 4)
+        system.runs.push_back(
+            {{input, output},
+             {.time = Seconds(0.01 * output),
+              .energy = Joules(request + input_price * input + output_price * output)}});
+    table.systems.push_back(std::move(system));
+  }
+  return table;
+}
+
+/// Everything that `negawatt assign` does between reading and writing, baselines included.
+void assign(benchmark::State& state) {
+  const auto systems = static_cast<std::size_t>(state.range(0));
+  Random random(4);
+  std::vector<trace::Request> requests(1'000'000);
+  for (auto& request : requests) {
+    request.input_tokens = random.tokens(8'000);
+    request.output_tokens = random.tokens(2'000);
+  }
+  const auto table = measured_systems(systems);
+  plan::AssignRequest request;
+  for (std::size_t s = 0; s < systems; ++s)
+    request.capacities.push_back({table.systems[s].name, 1.2 / static_cast<double>(systems), true});
+  for (auto _ : state) {
+    auto plan = plan::plan_assignment(table, plan::workload_of(requests), request);
+    if (!plan) state.SkipWithError(plan.error().message.c_str());
+    state.counters["sizes"] = static_cast<double>(plan->sizes);
+    benchmark::DoNotOptimize(plan);
+  }
+}
+BENCHMARK(assign)->ArgName("systems")->Arg(2)->Arg(20)->Unit(benchmark::kMillisecond);
+
 BENCHMARK(transport)
     ->ArgNames({"groups", "systems"})
     ->Args({10'000, 20})
