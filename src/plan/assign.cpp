@@ -146,11 +146,39 @@ Evidence evidence_of(const trace::SystemTable& table, const Assignment& chosen) 
   return evidence;
 }
 
-Status check(const AssignRequest& request, const Workload& workload) {
+Status check(const trace::SystemTable& table, const Workload& workload,
+             const AssignRequest& request) {
   if (workload.groups.empty()) return failure(Code::invalid, "there are no requests to assign");
-  if (request.lambda >= 0.0 && request.lambda <= 1.0) return {};
-  return failure(Code::invalid,
-                 fmt::format("lambda is {}, expected 0 (time) to 1 (energy)", request.lambda));
+  if (!(request.lambda >= 0.0 && request.lambda <= 1.0))
+    return failure(Code::invalid,
+                   fmt::format("lambda is {}, expected 0 (time) to 1 (energy)", request.lambda));
+  if (request.rule == AssignRule::all) {
+    NW_CHECK(system_named(table, request.system).map([](std::size_t) {}));
+  }
+  return {};
+}
+
+Result<std::vector<CostSurface>> surfaces_of(const trace::SystemTable& table) {
+  std::vector<CostSurface> surfaces;
+  for (const auto& system : table.systems) {
+    NW_TRY(auto surface, CostSurface::of(system));
+    surfaces.push_back(std::move(surface));
+  }
+  return surfaces;
+}
+
+/// Takes what was asked for out of the baselines.
+Status choose(AssignPlan& plan) {
+  const auto name = name_of(plan.request);
+  const auto chosen = std::ranges::find(plan.baselines, name, &Assignment::name);
+  if (chosen == plan.baselines.end())
+    return failure(
+        Code::infeasible,
+        fmt::format("policy {} cannot serve every request: it needs {}", name,
+                    plan.systems.size() == 1 ? "two systems" : "systems that take them all"));
+  plan.chosen = std::move(*chosen);
+  plan.baselines.erase(chosen);
+  return {};
 }
 
 }  // namespace
@@ -169,16 +197,9 @@ const Assignment* AssignPlan::best_single() const {
 
 Result<AssignPlan> plan_assignment(const trace::SystemTable& table, const Workload& workload,
                                    const AssignRequest& request) {
-  NW_CHECK(check(request, workload));
-  if (request.rule == AssignRule::all) {
-    NW_CHECK(system_named(table, request.system).map([](std::size_t) {}));
-  }
+  NW_CHECK(check(table, workload, request));
   NW_TRY(auto capacity, capacities_of(table, request, requests_of(workload)));
-  std::vector<CostSurface> surfaces;
-  for (const auto& system : table.systems) {
-    NW_TRY(auto surface, CostSurface::of(system));
-    surfaces.push_back(std::move(surface));
-  }
+  NW_TRY(auto surfaces, surfaces_of(table));
   const auto utility = utility_of(table, request);
   NW_TRY(const auto costs, AssignCosts::of(surfaces, workload, request, utility));
   AssignProblem problem{.table = table,
@@ -193,22 +214,17 @@ Result<AssignPlan> plan_assignment(const trace::SystemTable& table, const Worklo
   }
   NW_TRY(const auto solution, solve_exactly(problem));
 
-  AssignPlan plan{.request = request, .bound = solution.bound, .prices = solution.prices};
+  AssignPlan plan{.request = request,
+                  .bound = solution.bound,
+                  .prices = solution.prices,
+                  .sizes = workload.groups.size()};
   for (const auto& system : table.systems) plan.systems.push_back(system.name);
-  plan.sizes = workload.groups.size();
-  auto follow_up = fit_follow_up(problem);
-  if (follow_up) plan.follow_up = *std::move(follow_up);
-  if (!follow_up && request.rule == AssignRule::follow_up)
+  if (auto follow_up = fit_follow_up(problem))
+    plan.follow_up = *std::move(follow_up);
+  else if (request.rule == AssignRule::follow_up)
     return tl::unexpected(std::move(follow_up).error());
   plan.baselines = all_assignments(problem, solution, plan.follow_up);
-  const auto chosen = std::ranges::find(plan.baselines, name_of(request), &Assignment::name);
-  if (chosen == plan.baselines.end())
-    return failure(
-        Code::infeasible,
-        fmt::format("policy {} cannot serve every request: it needs {}", name_of(request),
-                    table.systems.size() == 1 ? "two systems" : "systems that take them all"));
-  plan.chosen = *chosen;
-  plan.baselines.erase(chosen);
+  NW_CHECK(choose(plan));
   plan.evidence = evidence_of(table, plan.chosen);
   return plan;
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <string>
@@ -190,6 +191,74 @@ struct Published {
   std::uint64_t negative;
 };
 
+constexpr std::array<Published, 7> kPublished = {{
+
+    {"falcon-7b",
+     {-8.81, 41.28, 8.91e-2},
+     {-2.45e-2, 0.107, 2.42e-4},
+     .964,
+     .962,
+     .959,
+     375,
+     234,
+     17},
+    {"falcon-40b",
+     {-20.76, 197.37, 0.235},
+     {-3.61e-2, 0.362, 4.02e-4},
+     .972,
+     .976,
+     .965,
+     234,
+     193,
+     12},
+    {"Llama-2-7b-chat-hf",
+     {-3.89, 31.52, 4.27e-2},
+     {-1.00e-2, 8.35e-2, 1.07e-4},
+     .973,
+     .972,
+     .967,
+     251,
+     154,
+     13},
+    {"Llama-2-13b-chat-hf",
+     {-6.79, 56.01, 7.29e-2},
+     {-1.74e-2, 0.143, 1.85e-4},
+     .972,
+     .972,
+     .965,
+     256,
+     155,
+     13},
+    {"Llama-2-70b-chat-hf",
+     {-12.03, 414.82, 0.315},
+     {-3.12e-2, 0.703, 5.33e-4},
+     .976,
+     .980,
+     .969,
+     164,
+     130,
+     5},
+    // The b2 of Mistral is printed as 8.10e-2, a copy of its b1; the data give 8.8e-5.
+    {"Mistral-7B-v0.1",
+     {-3.12, 31.69, 3.53e-2},
+     {-7.80e-3, 8.10e-2, 8.8e-5},
+     .975,
+     .976,
+     .969,
+     220,
+     139,
+     12},
+    {"Mixtral-8x7B-v0.1",
+     {-8.48, 105.54, 9.86e-2},
+     {-1.34e-2, 0.296, 1.50e-4},
+     .980,
+     .992,
+     .976,
+     105,
+     79,
+     11},
+}};
+
 /// Half of the last digit that was printed.
 double half_digit(double value, int digits) {
   return 0.5 * std::pow(10.0, std::floor(std::log10(std::abs(value))) - digits + 1);
@@ -197,73 +266,7 @@ double half_digit(double value, int digits) {
 
 TEST(HybridFollowUp, CoefficientsOfSevenModelsAreReproducedWithTheirErrors) {
   NW_SHARED_FILE_OR_SKIP(grid, kA100Grid);
-  const std::vector<Published> rows = {
-      {"falcon-7b",
-       {-8.81, 41.28, 8.91e-2},
-       {-2.45e-2, 0.107, 2.42e-4},
-       .964,
-       .962,
-       .959,
-       375,
-       234,
-       17},
-      {"falcon-40b",
-       {-20.76, 197.37, 0.235},
-       {-3.61e-2, 0.362, 4.02e-4},
-       .972,
-       .976,
-       .965,
-       234,
-       193,
-       12},
-      {"Llama-2-7b-chat-hf",
-       {-3.89, 31.52, 4.27e-2},
-       {-1.00e-2, 8.35e-2, 1.07e-4},
-       .973,
-       .972,
-       .967,
-       251,
-       154,
-       13},
-      {"Llama-2-13b-chat-hf",
-       {-6.79, 56.01, 7.29e-2},
-       {-1.74e-2, 0.143, 1.85e-4},
-       .972,
-       .972,
-       .965,
-       256,
-       155,
-       13},
-      {"Llama-2-70b-chat-hf",
-       {-12.03, 414.82, 0.315},
-       {-3.12e-2, 0.703, 5.33e-4},
-       .976,
-       .980,
-       .969,
-       164,
-       130,
-       5},
-      // The b2 of Mistral is printed as 8.10e-2, a copy of its b1; the data give 8.8e-5.
-      {"Mistral-7B-v0.1",
-       {-3.12, 31.69, 3.53e-2},
-       {-7.80e-3, 8.10e-2, 8.8e-5},
-       .975,
-       .976,
-       .969,
-       220,
-       139,
-       12},
-      {"Mixtral-8x7B-v0.1",
-       {-8.48, 105.54, 9.86e-2},
-       {-1.34e-2, 0.296, 1.50e-4},
-       .980,
-       .992,
-       .976,
-       105,
-       79,
-       11},
-  };
-  for (const auto& row : rows) {
+  for (const auto& row : kPublished) {
     const auto fit = fit_bilinear(a100_system(grid, row.model, 0.0).value());
     ASSERT_TRUE(fit) << row.model;
     for (std::size_t k = 0; k < 3; ++k) {

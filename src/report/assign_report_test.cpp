@@ -63,6 +63,7 @@ TEST(AssignReport, SaysWhatIsSavedAgainstTheBestSingleSystem) {
   EXPECT_THAT(text, HasSubstr("both-thresholds in<=8 out<=8:small"));
   EXPECT_THAT(text, HasSubstr("Requests by system: small 66.7 %, large 33.3 %."));
   EXPECT_THAT(text, HasSubstr("proven optimal"));
+  EXPECT_THAT(text, HasSubstr("4.667 s"));  // 14 s for 3 requests
   EXPECT_THAT(text, HasSubstr("Evidence: measured, wall meter"));
 }
 
@@ -70,6 +71,7 @@ TEST(AssignReport, SaysThatThereIsNothingToGain) {
   const auto plan = plan_of(systems(), {{64, 64}, {8, 64}});
   EXPECT_THAT(text_of(plan),
               HasSubstr("Nothing to gain: optimal saves less than 0.005 % of energy"));
+  EXPECT_THAT(text_of(plan), HasSubstr("both-thresholds none:large"));
 }
 
 TEST(AssignReport, SaysHowMuchIsExtrapolatedAndWhatIsOver) {

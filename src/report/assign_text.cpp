@@ -52,18 +52,27 @@ std::string headline(const plan::AssignPlan& plan) {
     return fmt::format("Nothing to gain: {} saves less than {} % of {} against {} for all {}.",
                        plan.chosen.name == single->name ? "this" : ascii_only(plan.chosen.name),
                        kShownChange, what_is_least(plan.request), name, requests);
-  return fmt::format("{} for {}, {}, against {} for all of them (energy {}).",
-                     change(gained) + " of " + what_is_least(plan.request), requests,
-                     time_clause(change_pct(single->total.time, plan.chosen.total.time)), name,
-                     change(change_pct(single->total.energy, plan.chosen.total.energy)));
+  auto text =
+      fmt::format("{} of {} for {}, {}, against {} for all of them", change(gained),
+                  what_is_least(plan.request), requests,
+                  time_clause(change_pct(single->total.time, plan.chosen.total.time)), name);
+  if (plan.request.lambda < 1.0)
+    text += fmt::format(" (energy {})",
+                        change(change_pct(single->total.energy, plan.chosen.total.energy)));
+  return text + ".";
 }
 
 std::string label(const plan::AssignPlan& plan, const plan::Assignment& assignment) {
   auto text = ascii_only(assignment.name);
   if (const auto& threshold = assignment.threshold) {
-    if (threshold->input_tokens) text += fmt::format(" in<={}", *threshold->input_tokens);
-    if (threshold->output_tokens) text += fmt::format(" out<={}", *threshold->output_tokens);
-    text += ":" + ascii_only(plan.systems[threshold->small]);
+    // A threshold of 0 leaves all to the large system.
+    const bool is_none = threshold->input_tokens == 0U || threshold->output_tokens == 0U;
+    if (is_none) text += " none:" + ascii_only(plan.systems[threshold->large]);
+    if (!is_none && threshold->input_tokens)
+      text += fmt::format(" in<={}", *threshold->input_tokens);
+    if (!is_none && threshold->output_tokens)
+      text += fmt::format(" out<={}", *threshold->output_tokens);
+    if (!is_none) text += ":" + ascii_only(plan.systems[threshold->small]);
   }
   if (!assignment.keeps_capacities) text += " (over)";
   return shortened(text, 36);
@@ -73,10 +82,11 @@ constexpr std::string_view kRow = "{:<36} {:>9} {:>10}  {:>9} {:>10}";
 
 void write_row(const plan::AssignPlan& plan, const plan::Assignment& assignment,
                const plan::Assignment& against, bool is_chosen, TextLines& lines) {
-  const auto line = fmt::format(kRow, label(plan, assignment), quantity(assignment.total.energy, 4),
-                                change(change_pct(against.total.energy, assignment.total.energy)),
-                                quantity(assignment.total.time, 4),
-                                change(change_pct(against.total.time, assignment.total.time)));
+  const auto line =
+      fmt::format(kRow, label(plan, assignment), quantity(assignment.total.energy, 4),
+                  change(change_pct(against.total.energy, assignment.total.energy)),
+                  quantity(assignment.total.time / static_cast<double>(requests_of(assignment)), 4),
+                  change(change_pct(against.total.time, assignment.total.time)));
   is_chosen ? lines.strong(line) : lines.add(line);
 }
 
@@ -84,7 +94,7 @@ void write_row(const plan::AssignPlan& plan, const plan::Assignment& assignment,
 void write_assignments(const plan::AssignPlan& plan, TextLines& lines) {
   const auto* single = plan.best_single();
   const auto& against = single == nullptr ? plan.chosen : *single;
-  lines.add(fmt::format(kRow, "policy", "energy", "change", "runtime", "change"));
+  lines.add(fmt::format(kRow, "policy", "energy", "change", "mean time", "change"));
   write_row(plan, plan.chosen, against, true, lines);
   std::vector<const plan::Assignment*> others;
   for (const auto& assignment : plan.baselines) others.push_back(&assignment);

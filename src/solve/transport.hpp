@@ -10,7 +10,7 @@
 // section 9.7) repair the overloads that are left by prices from a sample of the groups, then of a
 // larger one, up to all of them, so that few items ever move.
 //
-// Time about O(groups x systems) in practice; 2^32 groups, 64 systems and 2^40 items at most.
+// Time about O(groups x systems) in practice; 2^31 groups, 64 systems and 2^40 items at most.
 #pragma once
 
 #include <cstdint>
