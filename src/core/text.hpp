@@ -16,4 +16,8 @@ namespace negawatt {
 /// character becomes \xNN, and what is longer than some forty bytes ends in "...".
 [[nodiscard]] std::string printable(std::string_view text);
 
+/// `text` between single quotes, whole and on one line: bytes that are no part of a printable
+/// character become \xNN, and a quote or a backslash gets a backslash. No two texts look the same.
+[[nodiscard]] std::string in_quotes(std::string_view text);
+
 }  // namespace negawatt
