@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/file.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -45,6 +46,9 @@ Result<LogFile> LogFile::open(const std::string& path, const std::string& setup,
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file < 0) return refused(path);
   LogFile log(path, std::move(kernels), file);
+  // Another error is that of a file system without locks.
+  if (::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    return failure(Code::unavailable, fmt::format("'{}': another sweep writes it", path));
   NW_TRY(const auto bytes, whole_file(file, path));
   // A sweep that was killed right at its start left less than a header.
   if (bytes.find('\n', bytes.find('\n') + 1) == std::string::npos) {
@@ -84,7 +88,9 @@ Status LogFile::write(const std::string& bytes) {
     if (written < 0) return refused(path_);
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
-  return {};
+  // What lies on no disk has nothing to write there.
+  const bool is_on_disk = ::fdatasync(file_) == 0 || errno == EINVAL || errno == EROFS;
+  return is_on_disk ? Status{} : refused(path_);
 }
 
 }  // namespace negawatt::sweep

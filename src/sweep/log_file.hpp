@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The log of visits as a file: what an earlier sweep of the same setup measured is read, a torn
-// last line is cut off, and every visit is on disk before the next begins.
+// last line is cut off, and every visit is on disk before the next begins. One sweep at a time
+// writes it, on file systems that have locks.
 #pragma once
 
 #include <string>
@@ -14,7 +15,8 @@ namespace negawatt::sweep {
 
 class LogFile {
  public:
-  /// Opens or makes the log. Fails when the file is no log, or is one of another setup.
+  /// Opens or makes the log. Fails when the file is no log, or is one of another setup, and
+  /// (`unavailable`) while another sweep writes it.
   [[nodiscard]] static Result<LogFile> open(const std::string& path, const std::string& setup,
                                             std::vector<std::string> kernels);
   ~LogFile();
