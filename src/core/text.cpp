@@ -37,6 +37,17 @@ std::size_t character_length(std::string_view text) {
   return 0;
 }
 
+/// Shows the character or the byte that `text` starts with; how many bytes of it that was.
+std::size_t show_next(std::string_view text, std::string& shown) {
+  const auto length = character_length(text);
+  if (length == 0) {
+    shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
+    return 1;
+  }
+  shown += text.substr(0, length);
+  return length;
+}
+
 }  // namespace
 
 bool is_printable(std::string_view text) {
@@ -52,13 +63,7 @@ std::string printable(std::string_view text) {
   std::string shown;
   for (std::size_t i = 0; i < text.size();) {
     if (i >= kShownBytes) return shown + "...";
-    const auto length = character_length(text.substr(i));
-    if (length == 0) {
-      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i++]));
-    } else {
-      shown += text.substr(i, length);
-      i += length;
-    }
+    i += show_next(text.substr(i), shown);
   }
   return shown;
 }
@@ -67,6 +72,15 @@ std::optional<std::size_t> line_beyond_ascii(std::string_view bytes) {
   const auto* const beyond = std::ranges::find_if(bytes, [](char c) { return (c & 0x80) != 0; });
   if (beyond == bytes.end()) return std::nullopt;
   return 1 + static_cast<std::size_t>(std::count(bytes.begin(), beyond, '\n'));
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string shown = "'";
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i] == '\'' || text[i] == '\\') shown += '\\';
+    i += show_next(text.substr(i), shown);
+  }
+  return shown + "'";
 }
 
 }  // namespace negawatt

@@ -21,4 +21,8 @@ namespace negawatt {
 /// The line, from 1, of the first byte that is not ASCII; none: all of them are.
 [[nodiscard]] std::optional<std::size_t> line_beyond_ascii(std::string_view bytes);
 
+/// `text` between single quotes, whole and on one line: bytes that are no part of a printable
+/// character become \xNN, and a quote or a backslash gets a backslash. No two texts look the same.
+[[nodiscard]] std::string in_quotes(std::string_view text);
+
 }  // namespace negawatt

@@ -32,7 +32,9 @@ Status LeasedClocks::ask(trace::ClockPair clocks) {
   NW_TRY(const auto applied, lease_.wait_applied(kPatience));
   if (applied.outcome == lease::Outcome::applied || applied.outcome == lease::Outcome::unchanged)
     return {};
-  return failure(Code::unavailable,
+  const bool can_never = applied.outcome == lease::Outcome::outside_limits ||
+                         applied.outcome == lease::Outcome::unsupported;
+  return failure(can_never ? Code::infeasible : Code::internal,
                  fmt::format("{} cannot be set: {}", to_string(clocks), name_of(applied.outcome)));
 }
 
