@@ -126,25 +126,21 @@ Parts parts_of(const StepCoefficients& c, const StepLoad& load, double touched) 
   return parts;
 }
 
-double time_of(const Pieces& pieces, double steps) {
-  double sum = 0.0;
-  double first = 0.0;
-  for (const Piece& piece : pieces) {
-    if (first >= steps) break;
-    sum += piece.time.sum(first, std::min(piece.end, steps));
-    first = piece.end;
-  }
-  return sum;
-}
-
-/// Whole steps, from `first` on along `line`, that take about `time`; off by one at most where
-/// rounding matters, and not below 0.
-double steps_along(Line line, double first, double time) {
+/// How many whole steps of `piece`, before whose first step `first` the time `spent` has passed,
+/// end by `target`; by then not all of them do.
+double steps_within(const Piece& piece, double first, double spent, double target) {
   // n steps take n (start + slope (n - 1) / 2): the larger root, without cancellation.
+  const Line& line = piece.time;
   const double half = 0.5 * line.slope;
   const double start = line.at(first) - half;
+  const double time = target - spent;
   const double root = std::sqrt(std::max(0.0, start * start + 4.0 * half * time));
-  return std::max(0.0, std::floor(2.0 * time / (start + root)));
+  double steps = std::clamp(std::floor(2.0 * time / (start + root)), 0.0, piece.end - first - 1.0);
+  // The root may be off by one; what run() says decides.
+  const auto ended = [&](double n) { return spent + line.sum(first, first + n) <= target; };
+  while (steps > 0.0 && !ended(steps)) steps -= 1.0;
+  while (ended(steps + 1.0)) steps += 1.0;
+  return steps;
 }
 
 }  // namespace
@@ -190,23 +186,20 @@ Cost ServingModel::run(const StepLoad& first, std::uint64_t steps) const {
 std::uint64_t ServingModel::steps_ended(const StepLoad& first, Seconds time,
                                         std::uint64_t limit) const {
   const double target = time.in_si();
+  if (target < 0.0) return 0;
   const auto most = static_cast<double>(limit);
   const Parts parts = parts_of(c_, first, experts_touched(first.sequences));
-  const Pieces pieces = pieces_of(c_, parts, most);
   double ended = 0.0;
   double spent = 0.0;
-  for (const Piece& piece : pieces) {
+  for (const Piece& piece : pieces_of(c_, parts, most)) {
     const double all = spent + piece.time.sum(ended, piece.end);
     if (all > target) {
-      ended += std::min(steps_along(piece.time, ended, target - spent), piece.end - ended);
+      ended += steps_within(piece, ended, spent, target);
       break;
     }
     spent = all;
     ended = piece.end;
   }
-  // What run() says decides; the root may be off by one.
-  while (ended > 0.0 && time_of(pieces, ended) > target) ended -= 1.0;
-  while (ended < most && time_of(pieces, ended + 1.0) <= target) ended += 1.0;
   return static_cast<std::uint64_t>(ended);
 }
 
