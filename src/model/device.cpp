@@ -118,6 +118,7 @@ EnergyFactors typical_energies(const Device& device) {
   energy.compute = 0.7 * flop;
   energy.expert_compute = 0.7 * flop;
   energy.link = 10e-12;
+  energy.sequence = 5e-3;
   return energy;
 }
 
