@@ -4,12 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 #include <tuple>
 
-#include "core/csv.hpp"
 #include "model/measurement.hpp"
 #include "tests/shared_data.hpp"
 
@@ -19,24 +17,6 @@ namespace {
 using model::Architecture;
 using model::Measurement;
 using model::Phase;
-
-/// The columns of a file that is known to be right.
-class Table {
- public:
-  explicit Table(const std::string& bytes) : csv_(bytes, "shared") {
-    EXPECT_TRUE(csv_.read_header());
-  }
-  bool next() { return csv_.next().value(); }
-  [[nodiscard]] std::string text(std::string_view column) const {
-    return std::string(csv_.field(csv_.find(column)));
-  }
-  [[nodiscard]] double number(std::string_view column) const {
-    return csv_.number(csv_.find(column)).value();
-  }
-
- private:
-  CsvReader csv_;
-};
 
 /// Of what is not 0, which stands for absent.
 class Mean {
@@ -78,6 +58,8 @@ class Curves {
 };
 
 }  // namespace
+
+Table::Table(const std::string& bytes) : csv_(bytes, "shared") { EXPECT_TRUE(csv_.read_header()); }
 
 model::Device shipped_device(const std::string& name) {
   const std::string path = "data/devices/" + name + ".toml";

@@ -8,11 +8,28 @@
 #include <string_view>
 #include <vector>
 
+#include "core/csv.hpp"
 #include "model/architecture.hpp"
 #include "model/device.hpp"
 #include "model/device_fit.hpp"
 
 namespace negawatt::testing {
+
+/// The columns of a file that is known to be right.
+class Table {
+ public:
+  explicit Table(const std::string& bytes);
+  bool next() { return csv_.next().value(); }
+  [[nodiscard]] std::string text(std::string_view column) const {
+    return std::string(csv_.field(csv_.find(column)));
+  }
+  [[nodiscard]] double number(std::string_view column) const {
+    return csv_.number(csv_.find(column)).value();
+  }
+
+ private:
+  CsvReader csv_;
+};
 
 /// data/devices/NAME.toml; a broken file fails the test.
 [[nodiscard]] model::Device shipped_device(const std::string& name);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/device_fit.hpp"
+#include "model/measurement.hpp"
 #include "tests/serving_energy.hpp"
 #include "tests/shared_data.hpp"
 
@@ -130,6 +131,40 @@ TEST(DevicePublished, AConfigurationOfTheSplitwiseTableThatIsLeftOutIsForeseen) 
     EXPECT_LE(time_error_of(ratios).median_pct, 10.0);
     EXPECT_LE(power.median_pct, 10.0);  // of the H100 there is none
   }
+}
+
+/// Token times of vLLM deployments of Llama-3.1-70B in fp8 on the H200.
+std::vector<Sample> h200_samples(const std::string& csv) {
+  const auto& model = testing::architecture_named("nvidia/Llama-3.1-70B-Instruct-FP8");
+  std::vector<Sample> samples;
+  testing::Table table(csv);
+  while (table.next()) {
+    if (!table.text("model_path").ends_with("Llama-3.1-70B")) continue;
+    if (table.text("system") != "h200_sxm" || table.text("backend") != "vllm") continue;
+    const double devices = table.number("tp_size");
+    samples.push_back(
+        sample_of({&model, Phase::serving, static_cast<std::uint32_t>(devices),
+                   table.number("batch_size"), table.number("isl"), table.number("osl"),
+                   table.number("silicon_tpot_ms") / 1e3, 0, static_cast<std::uint32_t>(devices)}));
+  }
+  return samples;
+}
+
+TEST(DevicePublished, TokenTimesOfTheH200AreForeseen) {
+  NW_SHARED_FILE_OR_SKIP(csv, "aic-h200/silicon_sample_h100_h200.csv");
+  const auto samples = h200_samples(csv);
+  ASSERT_EQ(samples.size(), 60U);
+  Device device = testing::shipped_device("h200");
+  std::vector<double> ratios;
+  for (const auto& sample : samples)
+    ratios.push_back(sample.seconds / predicted(device, sample).time.in_si());
+  show("H200, as shipped", error_of(ratios), {});
+  EXPECT_LE(error_of(ratios).median_pct, 6.0);
+
+  device.time = testing::shipped_device("h100").time;  // where the shipped fit began
+  const auto held_out = held_out_ratios(device, samples, kArena, HeldOut::curve, false);
+  show("H200, curve", time_error_of(held_out), {});
+  EXPECT_LE(time_error_of(held_out).median_pct, 10.0);
 }
 
 }  // namespace

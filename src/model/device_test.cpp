@@ -90,6 +90,8 @@ TEST(Device, WhatIsWrongIsNamedWithItsLine) {
             "d.toml:11: 'time.layers_us' is not known, is 'layer_us' meant?");
   EXPECT_THAT(problem(with("= 400", "= 50")),
               HasSubstr("'sheet.max_w': expected more than idle_w"));
+  EXPECT_EQ(problem(kSheet + "[energy]\nactive_w = 350\n"),
+            "d.toml:11: 'energy.active_w': expected less than max_w without idle_w");
   EXPECT_THAT(problem(kSheet + "[[calibration]]\nmodel = \"m\"\n[[calibration]]\nmodel = \"m\"\n"),
               HasSubstr("expected each model once"));
   EXPECT_THAT(problem("checked = \"\"\n"), HasSubstr("d.toml:1: 'name' is missing"));
