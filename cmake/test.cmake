@@ -14,7 +14,7 @@ function(test_executable target)
     $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread>
     ${NEGAWATT_TEST_OPTIONS})
   target_link_libraries(${target} PRIVATE
-    ${TEST_LIBS} negawatt_flags GTest::gtest GTest::gmock GTest::gtest_main)
+    ${TEST_LIBS} negawatt_flags fmt::fmt GTest::gtest GTest::gmock GTest::gtest_main)
 
   get_property(first GLOBAL PROPERTY negawatt_precompiled)
   if(first)

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
 
 namespace negawatt {
@@ -60,6 +61,12 @@ std::string printable(std::string_view text) {
     }
   }
   return shown;
+}
+
+std::optional<std::size_t> line_beyond_ascii(std::string_view bytes) {
+  const auto* const beyond = std::ranges::find_if(bytes, [](char c) { return (c & 0x80) != 0; });
+  if (beyond == bytes.end()) return std::nullopt;
+  return 1 + static_cast<std::size_t>(std::count(bytes.begin(), beyond, '\n'));
 }
 
 }  // namespace negawatt

@@ -4,6 +4,8 @@
 // characters, or be shown so that it is harmless. Works on bytes; nothing here fails.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -15,5 +17,8 @@ namespace negawatt {
 /// `text` as it may stand in a one-line message: every byte that is no part of a printable
 /// character becomes \xNN, and what is longer than some forty bytes ends in "...".
 [[nodiscard]] std::string printable(std::string_view text);
+
+/// The line, from 1, of the first byte that is not ASCII; none: all of them are.
+[[nodiscard]] std::optional<std::size_t> line_beyond_ascii(std::string_view bytes);
 
 }  // namespace negawatt

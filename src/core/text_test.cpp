@@ -31,6 +31,13 @@ TEST(Text, RefusesControlCharactersAndWhatIsNoUtf8) {
   EXPECT_TRUE(is_printable("\xED\x9F\xBF") && is_printable("\xF4\x8F\xBF\xBF")) << "just below";
 }
 
+TEST(Text, NamesTheLineOfTheFirstByteBeyondAscii) {
+  EXPECT_EQ(line_beyond_ascii(""), std::nullopt);
+  EXPECT_EQ(line_beyond_ascii("a\n\x1b\x7f"), std::nullopt);
+  EXPECT_EQ(line_beyond_ascii("\x80"), 1U);
+  EXPECT_EQ(line_beyond_ascii("a\nb\n\xEF\xBB\xBF"), 3U);
+}
+
 TEST(Text, ShowsWhatIsNotPrintableAsHex) {
   EXPECT_EQ(printable("a\x01\x1b[31m"), "a\\x01\\x1b[31m");
   EXPECT_EQ(printable("caf\xE9"), "caf\\xe9");

@@ -248,10 +248,8 @@ const Status& TomlTable::status() const { return layers_->shared->status; }
 Result<TomlDocument> TomlDocument::parse(std::string_view bytes, std::string_view file) {
   // toml++ 3.3 runs into undefined behaviour on some characters (is_non_ascii_horizontal_whitespace
   // has code points that no case of its switch covers; found by fuzzing). ASCII is enough here.
-  const auto foreign = std::ranges::find_if(bytes, [](char c) { return (c & 0x80) != 0; });
-  if (foreign != bytes.end())
-    return failure(Code::invalid, fmt::format("{}:{}: expected plain ASCII", file,
-                                              1 + std::count(bytes.begin(), foreign, '\n')));
+  if (const auto line = line_beyond_ascii(bytes))
+    return failure(Code::invalid, fmt::format("{}:{}: expected plain ASCII", file, *line));
   auto parsed = toml::parse(bytes);
   if (!parsed) {
     const auto& error = parsed.error();

@@ -223,6 +223,10 @@ const GpuPolicy& Config::policy_for(const std::string& gpu) const {
 Result<Config> parse_config(std::string_view bytes, std::string_view file) {
   if (bytes.size() > kMostBytes)
     return failure(Code::invalid, fmt::format("{}: longer than {} bytes", file, kMostBytes));
+  // Some of the rest is undefined behaviour in toml++ 3.3 (is_non_ascii_horizontal_whitespace has
+  // code points that no case of its switch covers; found by fuzzing).
+  if (const auto line = line_beyond_ascii(bytes))
+    return failure(Code::invalid, fmt::format("{}:{}: expected plain ASCII", file, *line));
   try {
     const auto root = toml::parse(bytes, file);
     return config_of(root, file);

@@ -141,6 +141,12 @@ TEST(Config, WhatIsNoTomlIsRefusedWithItsLine) {
   EXPECT_THAT(error_of(std::string("\0\xff", 2)), StartsWith("negawattd.toml:"));
 }
 
+TEST(Config, WhatIsNotAsciiIsRefusedWithItsLine) {
+  const auto config = parse_config("max_clients = 4\nsocket \xEF\xBB\xBD\\u001b\"\n", "x.toml");
+  ASSERT_FALSE(config);
+  EXPECT_EQ(config.error().message, "x.toml:2: expected plain ASCII");
+}
+
 TEST(Config, AChangeThatOnlyARestartBringsAboutIsNamed) {
   const auto before = parse_config("", "a");
   const auto after = parse_config("metrics = \"127.0.0.1:1\"\nmax_clients = 3\n", "a");

@@ -89,8 +89,11 @@ Status LeaseSession::activate() {
   }
   counters_->leases_active = 1;
   last_change_ = SteadyClock::now();
-  order_.mailbox.publish(lease::LeaseState::active, lease::EndReason::none);
   return {};
+}
+
+void LeaseSession::say_active() {
+  order_.mailbox.publish(lease::LeaseState::active, lease::EndReason::none);
 }
 
 bool LeaseSession::serve() {

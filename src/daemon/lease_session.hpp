@@ -55,6 +55,8 @@ class LeaseSession {
 
   /// Becomes the writer: reads the GPU's limits, and sets the power limit that was granted.
   [[nodiscard]] Status activate();
+  /// Tells the client so.
+  void say_active();
   /// Life of a clock change: takes the newest request, checks it, sets it, says what became of it.
   /// Active leases only. False when the GPU is lost.
   [[nodiscard]] bool serve();

@@ -69,16 +69,18 @@ Status Server::answer(Client& client, const lease::Hello& hello) {
 }
 
 Status Server::answer(Client& client, const lease::ListGpus& list) {
+  take_worker_events();  // what has happened by now
   lease::Gpus reply{.id = list.id};
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     const auto& gpu = gpus_[i];
     const auto* writer = leases_.writer_of(i);
-    reply.gpus.push_back({.gpu = gpu.identity.id.text(),
-                          .name = gpu.identity.name,
-                          .state = state_of(gpu),
-                          .owner = writer != nullptr ? writer->owner : lease::Owner{},
-                          .limits = allowed_by(config_.policy_for(gpu.identity.id.text())),
-                          .asked = asked_of(gpu.worker->counters)});
+    reply.gpus.push_back(
+        {.gpu = gpu.identity.id.text(),
+         .name = gpu.identity.name,
+         .state = state_of(gpu),
+         .owner = writer != nullptr ? writer->owner : lease::Owner{},
+         .limits = allowed_by(config_.policy_for(gpu.identity.id.text())),
+         .asked = writer != nullptr ? asked_of(gpu.worker->counters) : std::nullopt});
   }
   return send(client, reply);
 }

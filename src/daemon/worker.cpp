@@ -250,7 +250,9 @@ void GpuWorker::look_at_pending() {
 void GpuWorker::activate(LeaseSession& session) {
   active_ = &session;
   add_to_poll(poll_.number(), session.doorbell(), EPOLLIN | EPOLLET);
+  // Before the client: what it asks the daemon for next shall find it the writer.
   tell({.kind = WorkerEvent::Kind::activated, .lease = session.id()});
+  session.say_active();
 }
 
 void GpuWorker::end_lease(const End& end) {
