@@ -36,6 +36,16 @@ ServingModel model_with_crossings() {
 
 constexpr StepLoad kDecode{0, 0, 100, 20000};
 
+/// A dense model, whose steps neither cross nor reach the cap: most of them.
+ServingModel plain_model() {
+  StepCoefficients c = model_with_crossings().coefficients();
+  c.memory_experts = 0.0;
+  c.expert_share = 0.0;
+  c.compute_per_token = 10e-6;
+  c.power_cap = 2000.0;
+  return ServingModel(c);
+}
+
 void step(benchmark::State& state) {
   const ServingModel model = model_with_crossings();
   StepLoad load = kDecode;
@@ -55,6 +65,27 @@ void run(benchmark::State& state) {
   }
 }
 BENCHMARK(run)->Arg(1)->Arg(100)->Arg(1'000'000);
+
+void run_of_plain_steps(benchmark::State& state) {
+  const ServingModel model = plain_model();
+  StepLoad load = kDecode;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(load);
+    benchmark::DoNotOptimize(model.run(load, 100));
+  }
+}
+BENCHMARK(run_of_plain_steps);
+
+void plain_steps_ended(benchmark::State& state) {
+  const ServingModel model = plain_model();
+  const Seconds time = 0.7 * model.run(kDecode, 100).time;
+  StepLoad load = kDecode;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(load);
+    benchmark::DoNotOptimize(model.steps_ended(load, time, 100));
+  }
+}
+BENCHMARK(plain_steps_ended);
 
 void steps_ended(benchmark::State& state) {
   const ServingModel model = model_with_crossings();
