@@ -15,8 +15,8 @@ namespace {
 
 /// at_first + slope k, where k = 0, 1, ... counts decode steps.
 struct Line {
-  double at_first = 0.0;
-  double slope = 0.0;
+  double at_first;
+  double slope;
 
   [[nodiscard]] double at(double k) const { return at_first + slope * k; }
   /// Sum over the steps from `first` up to and without `end`.
@@ -52,7 +52,7 @@ SignChange sign_change(Line line, double first, double end) {
 
 /// Steps before `end` that cost time and energy along two lines.
 struct Piece {
-  double end = 0.0;
+  double end;
   Line time;
   Line energy;
 };
@@ -66,7 +66,7 @@ class Pieces {
   [[nodiscard]] const Piece* end() const { return pieces_.data() + count_; }
 
  private:
-  std::array<Piece, 4> pieces_;
+  std::array<Piece, 4> pieces_;  // set where counted: clearing all costs as much as a step
   std::size_t count_ = 0;
 };
 
@@ -75,7 +75,7 @@ struct Parts {
   Line compute;
   Line memory;
   Line dynamic;  ///< joules above idle and active power
-  double rest = 0.0;
+  double rest;
 };
 
 /// Some steps and their time without the cap.
