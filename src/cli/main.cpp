@@ -22,6 +22,7 @@ namespace {
 using negawatt::cli::AssignArguments;
 using negawatt::cli::CompareArguments;
 using negawatt::cli::DoctorArguments;
+using negawatt::cli::FitArguments;
 using negawatt::cli::Format;
 using negawatt::cli::PipelineArguments;
 using negawatt::cli::PlanArguments;
@@ -206,6 +207,21 @@ void add_run_options(CLI::App& verb, RunArguments& a) {
   add_command(verb, a.command);
 }
 
+void add_fit_options(CLI::App& verb, FitArguments& a) {
+  verb.add_option("SAMPLES", a.samples, "measurements of serving (CSV, docs/formats.md)")
+      ->required();
+  verb.add_option("--device", a.device, "the device's sheet (TOML, as in data/devices)")
+      ->required();
+  verb.add_option("--models", a.models, "the models measured (TOML, as in data/models)")
+      ->required();
+  verb.add_option("--hold", a.held,
+                  "factors that stay as the device has them, as compute,attention")
+      ->delimiter(',');
+  verb.add_option("--source", a.source, "what the measurements are, for the device's source");
+  verb.add_flag("!--no-calibration", a.calibrate, "no corrections for each model by itself");
+  verb.add_option("--out", a.out, "device to write (default: standard output)");
+}
+
 void add_compare_options(CLI::App& verb, CompareArguments& a) {
   verb.add_option("RUN", a.runs,
                   "reports of negawatt run --out, in the order to show them; one made with --watch "
@@ -273,6 +289,9 @@ int run(int argc, char** argv) {
   add_doctor_options(*doctor_verb, doctor);
   add_top_options(*top_verb, top);
   add_compare_options(*compare_verb, compared);
+  FitArguments fit;
+  auto* fit_verb = app.add_subcommand("fit", "learn a device's time and energy from measurements");
+  add_fit_options(*fit_verb, fit);
 
   try {
     app.parse(argc, argv);
@@ -291,6 +310,7 @@ int run(int argc, char** argv) {
   if (assign_verb->parsed()) done = negawatt::cli::run_assign(assign, command);
   if (doctor_verb->parsed()) done = negawatt::cli::run_doctor(doctor);
   if (top_verb->parsed()) done = negawatt::cli::run_top(top);
+  if (fit_verb->parsed()) done = negawatt::cli::run_fit(fit);
   if (compare_verb->parsed()) done = negawatt::cli::run_compare(compared, command);
   if (done) return 0;
   return failed(done.error());

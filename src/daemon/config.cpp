@@ -11,8 +11,8 @@
 #include <sstream>
 #include <utility>
 
+#include "core/nearest_name.hpp"
 #include "core/text.hpp"
-#include "daemon/nearest_name.hpp"
 #include "daemon/whole_file.hpp"
 
 namespace negawatt::daemon {
