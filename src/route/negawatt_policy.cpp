@@ -76,6 +76,9 @@ class NegawattPolicy final : public Policy {
     Headroom first, between, completion;
     std::uint32_t instances = 0;
     double least_cost = 0.0;
+    // The share of a full instance, reckoned once: instances of a type have the same limits.
+    const model::ServingModel* of = nullptr;
+    double time = 0.0;
   };
 
   [[nodiscard]] std::size_t type_of(std::uint32_t device_type) const {
@@ -122,6 +125,7 @@ void NegawattPolicy::look_at_fleet(std::span<const InstanceView> views) {
   for (Type& type : types_) {
     type.instances = 0;
     type.least_cost = std::numeric_limits<double>::infinity();
+    type.of = nullptr;
   }
   for (const InstanceView& view : views) {
     // Prompts and answers of a disaggregated fleet have prices of their own kind only through
@@ -177,9 +181,13 @@ Offer NegawattPolicy::offer(const Arrival& arrival, const InstanceView& view, St
   if (task.input_tokens + task.output_tokens > static_cast<double>(view.kv_capacity)) {
     offer.late += 1e6;
   }
-  offer.time = saturated_time(view, task, tightest_).in_si();
-  offer.priced = offer.cost + prices_.price(offer.device_type) * offer.time;
   Type& type = types_[offer.device_type];
+  if (view.role != Role::both || type.of != view.model) {
+    type.time = saturated_time(view, task, tightest_).in_si();
+    type.of = view.role == Role::both ? view.model : nullptr;
+  }
+  offer.time = type.time;
+  offer.priced = offer.cost + prices_.price(offer.device_type) * offer.time;
   if (offer.late <= 1.0) type.least_cost = std::min(type.least_cost, offer.cost);
   return offer;
 }
