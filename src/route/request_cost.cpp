@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <limits>
 
+#include "trace/random.hpp"
+
 // Seconds, joules, tokens and steps are raw doubles in this file; counts of steps and of sequences
 // are means and need not be whole.
 namespace negawatt::route {
@@ -158,8 +160,10 @@ void add_arrivals(const InstanceView& view, const Task& task, Company& company) 
   const model::StepCoefficients& c = view.model->coefficients();
   const double most = view.most_sequences == 0 ? std::numeric_limits<double>::infinity()
                                                : view.most_sequences - 1.0;
-  const double batch = company.residents + 1.0;
-  const double one_step = step(*view.model, {0.0, 0.0, batch, batch * company.context}).time;
+  // As if bound by memory: the number of newcomers need not be known better.
+  const double one_step = c.overhead + c.link + c.memory_weights + c.memory_experts +
+                          (company.residents + 1.0) *
+                              (c.overhead_per_sequence + company.context * c.memory_per_context);
   const double prompt_time = task.input_tokens * (c.compute_per_token + c.link_per_token +
                                                   0.5 * task.input_tokens * c.compute_per_attended);
   company.arriving = std::min(most, rate * (prompt_time + task.output_tokens * one_step));
@@ -175,9 +179,9 @@ double exponential_integral(double x) {
         (((x + 8.5733287401) * x + 18.0590169730) * x + 8.6347608925) * x + 0.2677737343;
     const double under =
         (((x + 9.5733223454) * x + 25.6329561486) * x + 21.0996530827) * x + 3.9584969228;
-    return std::exp(-x) / x * over / under;
+    return trace::same_exp(-x) / x * over / under;
   }
-  return -std::log(x) - 0.57721566 +
+  return -trace::same_log(x) - 0.57721566 +
          x * (0.99999193 +
               x * (-0.24991055 + x * (0.05519968 + x * (-0.00976004 + x * 0.00107857))));
 }
@@ -206,21 +210,22 @@ Sharing thinning(const Company& company, double from, double steps) {
   if (steps <= 0.0) return {};
   const double start = from / company.left;
   const double width = steps / company.left;
-  const double lasting = std::exp(-start);
-  const double staying = lasting * -std::expm1(-width) / width;
+  const double lasting = trace::same_exp(-start);
+  const double lasting_on = trace::same_exp(-width);
+  const double staying = lasting * (1.0 - lasting_on) / width;
   const double newcomers = company.arriving * (1.0 - staying);
   const double n = company.residents;
   double alone = 1.0;
   if (n > 0.0) {
     const double end = start + width;
     const double nobody =
-        time_after_all(n, end, lasting * std::exp(-width)) - time_after_all(n, start, lasting);
+        time_after_all(n, end, lasting * lasting_on) - time_after_all(n, start, lasting);
     alone = std::clamp(nobody / width, 0.0, 1.0);
   }
   // Nobody is left late, when those who come have come; with nobody there at all, on average.
   constexpr double kNever = 1e-9;
   if (alone > kNever && company.arriving > 0.0) {
-    alone *= std::exp(n > 0.0 ? -company.arriving : -newcomers);
+    alone *= trace::same_exp(n > 0.0 ? -company.arriving : -newcomers);
   }
   const double others = n * staying + newcomers;
   if (alone > 1.0 - kNever || others < kNever) return {1.0, 0.0, steps};
@@ -317,11 +322,11 @@ double standby(const InstanceView& view, double busy, double time) {
   const double longer = has_work     ? busy
                         : view.ready ? time + view.idle_for.in_si()
                                      : time - view.ready_in.in_si() + linger;
-  const double kept_on_anyway = -std::expm1(-view.completions_per_second * (time + linger));
+  const double nobody_comes = trace::same_exp(-view.completions_per_second * (time + linger));
   const double above_sleep =
       std::max(0.0, view.model->coefficients().idle_power - view.sleep_power.in_si());
   const double start = view.ready || has_work ? 0.0 : view.start_energy.in_si();
-  return start + (1.0 - kept_on_anyway) * above_sleep * std::max(0.0, longer);
+  return start + nobody_comes * above_sleep * std::max(0.0, longer);
 }
 
 }  // namespace
