@@ -28,21 +28,23 @@ struct Settings {
 struct Offer {
   std::size_t instance = 0;
   std::uint32_t device_type = 0;
-  double cost = 0.0;  ///< lambda energy + (1 - lambda) time, without the price
-  double time = 0.0;  ///< seconds of a full instance
-  double late = 0.0;  ///< worst forecast / promise; above 1: a promise would be broken
+  double cost = 0.0;    ///< lambda energy + (1 - lambda) time, without the price
+  double time = 0.0;    ///< seconds of a full instance
+  double late = 0.0;    ///< worst forecast / promise; above 1: a promise to it would be broken
+  double broken = 0.0;  ///< promises, to it and to others
   double priced = std::numeric_limits<double>::infinity();
 
-  /// Promises first; among those kept the cost, among those broken the least break.
+  /// Promises first, counted; among those that break none the cost, else the least late.
   [[nodiscard]] bool is_better_than(const Offer& other) const {
-    const bool kept = late <= 1.0;
-    const bool other_kept = other.late <= 1.0;
-    if (kept != other_kept) return kept;
-    return kept ? priced < other.priced : late < other.late;
+    if (broken != other.broken) return broken < other.broken;
+    return broken == 0.0 ? priced < other.priced : late < other.late;
   }
 };
 
-Offer no_offer() { return {.late = std::numeric_limits<double>::infinity()}; }
+Offer no_offer() {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  return {.late = kInfinite, .broken = kInfinite};
+}
 
 bool is_offer(const Offer& offer) { return std::isfinite(offer.priced); }
 
@@ -60,6 +62,7 @@ Offer together(const Offer& prompt, const Offer& answer) {
   both.cost += answer.cost;
   both.priced += answer.priced;
   both.late = std::max(prompt.late, answer.late);
+  both.broken += answer.broken;
   return both;
 }
 
@@ -96,7 +99,7 @@ class NegawattPolicy final : public Policy {
   [[nodiscard]] Offer offer(const Demand& demand, const InstanceView& view, Stage stage);
   void add_expected_cost(const Demand& demand, const InstanceView& view, Task task,
                          Offer& offer) const;
-  [[nodiscard]] double lateness(const Marginal& m, const Slo& slo, const Type& type) const;
+  void judge(const Marginal& m, const Slo& slo, const InstanceView& view, Offer& offer) const;
   void settle(const Offer& chosen);
 
   // Constant after construction.
@@ -147,7 +150,9 @@ void NegawattPolicy::look_at_fleet(std::span<const InstanceView> views) {
   for (std::size_t i = 0; i < types_.size(); ++i) prices_.set_instances(i, types_[i].instances);
 }
 
-double NegawattPolicy::lateness(const Marginal& m, const Slo& slo, const Type& type) const {
+void NegawattPolicy::judge(const Marginal& m, const Slo& slo, const InstanceView& view,
+                           Offer& offer) const {
+  const Type& type = types_[offer.device_type];
   const auto ratio = [](Seconds forecast, double factor, Seconds promise) {
     return promise > Seconds(0) ? factor * (forecast / promise) : 0.0;
   };
@@ -155,16 +160,20 @@ double NegawattPolicy::lateness(const Marginal& m, const Slo& slo, const Type& t
       slo.time_to_first_token > Seconds(0)
           ? ratio(m.time_to_first_token, type.first.factor(), slo.time_to_first_token)
           : m.wait / settings_.patience;
-  const double between =
-      std::max(ratio(m.time_between_tokens, type.between.factor(), slo.time_between_tokens),
-               ratio(m.step, type.between.factor(), tightest_));
-  return std::max({first, between,
-                   ratio(m.time_to_completion, type.completion.factor(), slo.time_to_completion)});
+  const double late =
+      std::max({first, ratio(m.time_between_tokens, type.between.factor(), slo.time_between_tokens),
+                ratio(m.time_to_completion, type.completion.factor(), slo.time_to_completion)});
+  // A line that is too long is so for those behind as well, of whom there will be about as many as
+  // wait now; not the line before a start, which ends with it. Slow steps are slow for all.
+  double broken = late > 1.0 ? 1.0 : 0.0;
+  if (first > 1.0 && view.ready) broken += view.waiting;
+  if (ratio(m.step, type.between.factor(), tightest_) > 1.0) broken += requests_at(view);
+  offer.late = std::max(offer.late, late);
+  offer.broken = std::max(offer.broken, broken);
 }
 
 void NegawattPolicy::add_expected_cost(const Demand& demand, const InstanceView& view, Task task,
                                        Offer& offer) const {
-  const Type& type = types_[type_of(view.device_type)];
   const int nodes = demand.lengths == nullptr ? 1 : settings_.nodes;
   for (int node = 0; node < nodes; ++node) {
     if (nodes > 1) task.output_tokens = demand.lengths->quantile((node + 0.5) / nodes);
@@ -173,7 +182,7 @@ void NegawattPolicy::add_expected_cost(const Demand& demand, const InstanceView&
     const double energy = (m.energy + m.standby).in_si();
     const double time = (m.time_to_completion + m.delay).in_si();
     offer.cost += energy_weight_ * energy + time_weight_ * time;
-    offer.late = std::max(offer.late, lateness(m, demand.slo, type));
+    judge(m, demand.slo, view, offer);
   }
   if (nodes > 1) offer.cost /= nodes;
 }
@@ -189,6 +198,7 @@ Offer NegawattPolicy::offer(const Demand& demand, const InstanceView& view, Stag
   // What will probably outgrow the memory is worse than any wait.
   if (task.input_tokens + task.output_tokens > static_cast<double>(view.kv_capacity)) {
     offer.late += 1e6;
+    offer.broken += 1e6;
   }
   Type& type = types_[offer.device_type];
   if (view.role != Role::both || type.of != view.model) {
@@ -197,7 +207,7 @@ Offer NegawattPolicy::offer(const Demand& demand, const InstanceView& view, Stag
   }
   offer.time = type.time;
   offer.priced = offer.cost + prices_.price(offer.device_type) * offer.time;
-  if (offer.late <= 1.0) type.least_cost = std::min(type.least_cost, offer.cost);
+  if (offer.broken == 0.0) type.least_cost = std::min(type.least_cost, offer.cost);
   return offer;
 }
 
@@ -236,7 +246,7 @@ std::optional<Placement> NegawattPolicy::place(const Arrival& arrival,
 
 void NegawattPolicy::settle(const Offer& chosen) {
   constexpr double kFade = 1.0 / 100.0;
-  broken_ += kFade * ((chosen.late > 1.0 ? 1.0 : 0.0) - broken_);
+  broken_ += kFade * ((chosen.broken > 0.0 ? 1.0 : 0.0) - broken_);
   double others = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < types_.size(); ++i) {
     if (i != chosen.device_type) others = std::min(others, types_[i].least_cost);

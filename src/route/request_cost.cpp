@@ -153,22 +153,32 @@ Company company_at(const InstanceView& view, const Task& task) {
   return company;
 }
 
-/// Adds those who will come, at the rate of late.
-void add_arrivals(const InstanceView& view, const Task& task, Company& company) {
-  const double rate = view.completions_per_second;
-  if (rate <= 0.0) return;
+/// Adds those who will come. Their number is the rate of late times their time in the system; the
+/// time that their prompts take is that of a batch which keeps its size: every resident is followed
+/// by one like it, so that a share x / (1 + x) of the time goes to prompts, x = time of the batch's
+/// prompts / time of an answer's steps.
+void add_newcomers(const InstanceView& view, const Task& task, Company& company) {
   const model::StepCoefficients& c = view.model->coefficients();
+  const double batch = company.residents + 1.0;
+  // As if bound by memory: this need not be known better.
+  const double one_step =
+      c.overhead + c.link + c.memory_weights + c.memory_experts +
+      batch * (c.overhead_per_sequence + company.context * c.memory_per_context);
+  // Residents have produced as much as they still will, by symmetry.
+  const double prompt =
+      company.residents > 0.0 ? std::max(1.0, company.context - company.left) : task.input_tokens;
+  const double prompt_time =
+      prompt * (c.compute_per_token + c.link_per_token + 0.5 * prompt * c.compute_per_attended);
+  const double answer_time = company.left * one_step;
+  const double rate = view.completions_per_second;
+  const double in_prompts = company.residents * prompt_time;
+  constexpr double kMostOfTheTime = 0.9;
+  company.load = std::min(kMostOfTheTime,
+                          std::max(rate * prompt_time, in_prompts / (in_prompts + answer_time)));
+  if (rate <= 0.0) return;
   const double most = view.most_sequences == 0 ? std::numeric_limits<double>::infinity()
                                                : view.most_sequences - 1.0;
-  // As if bound by memory: the number of newcomers need not be known better.
-  const double one_step = c.overhead + c.link + c.memory_weights + c.memory_experts +
-                          (company.residents + 1.0) *
-                              (c.overhead_per_sequence + company.context * c.memory_per_context);
-  const double prompt_time = task.input_tokens * (c.compute_per_token + c.link_per_token +
-                                                  0.5 * task.input_tokens * c.compute_per_attended);
-  company.arriving = std::min(most, rate * (prompt_time + task.output_tokens * one_step));
-  constexpr double kMostOfTheTime = 0.9;
-  company.load = std::min(kMostOfTheTime, rate * prompt_time);
+  company.arriving = std::min(most, rate * (prompt_time + answer_time));
 }
 
 /// The exponential integral E1(x), x > 0; Abramowitz and Stegun 5.1.53 and 5.1.56.
@@ -370,7 +380,7 @@ Seconds saturated_time(const InstanceView& view, const Task& task, Seconds betwe
 
 Marginal marginal_cost(const InstanceView& view, const Task& task, Residuals residuals) {
   Company company = company_at(view, task);
-  if (residuals == Residuals::memoryless) add_arrivals(view, task, company);
+  if (residuals == Residuals::memoryless) add_newcomers(view, task, company);
   const Turn turn = turn_of(view, task, company, residuals);
   const double stretched = 1.0 / (1.0 - company.load);
   const double decoding = turn.answer.with_time * stretched;
