@@ -22,6 +22,7 @@ struct Settings {
   double miss = 0.01;    ///< share of requests that may miss a promise
   int nodes = 1;         ///< lengths at which the expected cost is taken
   Residuals residuals = Residuals::memoryless;
+  bool flows = true;  ///< types that never sleep are compared by their cost to the flow
 };
 
 /// What taking a request would mean for an instance.
@@ -87,6 +88,10 @@ class NegawattPolicy final : public Policy {
     Headroom first, between, completion;
     std::uint32_t instances = 0;
     double least_cost = 0.0;
+    double rate = 0.0;                   ///< completions a second
+    double flow = 0.0;                   ///< cost of the request in the flow of the whole fleet
+    Offer best;                          ///< of whole requests
+    const InstanceView* view = nullptr;  ///< that made it
     // The share of a full instance, reckoned once: instances of a type have the same limits.
     const model::ServingModel* of = nullptr;
     double time = 0.0;
@@ -100,6 +105,8 @@ class NegawattPolicy final : public Policy {
   void add_expected_cost(const Demand& demand, const InstanceView& view, Task task,
                          Offer& offer) const;
   void judge(const Marginal& m, const Slo& slo, const InstanceView& view, Offer& offer) const;
+  /// The best offer of the type that costs least when it serves what dearer types serve now.
+  [[nodiscard]] Offer best_of_flows(const Demand& demand);
   void settle(const Offer& chosen);
 
   // Constant after construction.
@@ -141,11 +148,17 @@ void NegawattPolicy::look_at_fleet(std::span<const InstanceView> views) {
     type.instances = 0;
     type.least_cost = std::numeric_limits<double>::infinity();
     type.of = nullptr;
+    type.rate = 0.0;
+    type.best = no_offer();
+    type.view = nullptr;
   }
   for (const InstanceView& view : views) {
-    // Prompts and answers of a disaggregated fleet have prices of their own kind only through
-    // their device types; an instance counts for the type whatever its role.
-    if (view.serves_model) ++types_[type_of(view.device_type)].instances;
+    // Whatever its role: prompts and answers apart have prices of their own only if they run on
+    // types of their own.
+    if (!view.serves_model) continue;
+    Type& type = types_[type_of(view.device_type)];
+    ++type.instances;
+    type.rate += view.completions_per_second;
   }
   for (std::size_t i = 0; i < types_.size(); ++i) prices_.set_instances(i, types_[i].instances);
 }
@@ -228,11 +241,15 @@ std::optional<Placement> NegawattPolicy::place(const Arrival& arrival,
     if (!is_candidate(views[i], arrival, stage, decoder)) continue;
     Offer here = offer(demand, views[i], stage);
     here.instance = i;
-    Offer& best = views[i].role == Role::both      ? whole
+    Type& type = types_[here.device_type];
+    Offer& best = views[i].role == Role::both      ? (settings_.flows ? type.best : whole)
                   : views[i].role == Role::prefill ? prompt
                                                    : answer;
-    if (here.is_better_than(best)) best = here;
+    if (!here.is_better_than(best)) continue;
+    best = here;
+    if (&best == &type.best) type.view = &views[i];
   }
+  if (settings_.flows) whole = best_of_flows(demand);
   const bool apart = is_offer(prompt) && is_offer(answer);
   if (apart && together(prompt, answer).is_better_than(whole)) {
     settle(prompt);
@@ -242,6 +259,34 @@ std::optional<Placement> NegawattPolicy::place(const Arrival& arrival,
   if (!is_offer(whole)) return std::nullopt;
   settle(whole);
   return Placement{whole.instance, whole.instance};
+}
+
+Offer NegawattPolicy::best_of_flows(const Demand& demand) {
+  const Task task{.input_tokens = static_cast<double>(demand.arrival.input_tokens),
+                  .output_tokens = demand.output_tokens};
+  const auto cost_at = [&](const Type& type, double rate) {
+    const Cost cost = flow_cost(*type.view, task, rate);
+    return energy_weight_ * cost.energy.in_si() + time_weight_ * cost.time.in_si();
+  };
+  double all = 0.0;
+  for (const Type& type : types_) all += type.rate;
+  for (Type& type : types_) {
+    if (type.view != nullptr) type.flow = cost_at(type, all);
+  }
+  Offer whole = no_offer();
+  for (Type& type : types_) {
+    if (!is_offer(type.best)) continue;
+    // What dearer types serve might come here; what cheaper ones serve will not.
+    double rate = 0.0;
+    for (const Type& other : types_) {
+      if (other.view != nullptr && other.flow >= type.flow) rate += other.rate;
+    }
+    if (rate > 0.0 && !type.view->sleeps) type.best.cost = cost_at(type, rate);
+    type.best.priced = type.best.cost + prices_.price(type.best.device_type) * type.best.time;
+    if (type.best.broken == 0.0) type.least_cost = type.best.cost;
+    if (type.best.is_better_than(whole)) whole = type.best;
+  }
+  return whole;
 }
 
 void NegawattPolicy::settle(const Offer& chosen) {
@@ -295,6 +340,7 @@ Settings read_settings(std::string_view name, Parameters& parameters, const Make
   settings.nodes = static_cast<int>(parameters.number("nodes", {1.0, 9.0}, settings.nodes));
   settings.patience =
       Seconds(parameters.number("patience", {1e-3, 1e9}, default_patience(context.fleet).in_si()));
+  settings.flows = parameters.number("flows", {0.0, 1.0}, settings.flows ? 1.0 : 0.0) > 0.5;
   const std::string_view residuals = parameters.text("residuals");
   if (residuals == "equal") settings.residuals = Residuals::equal;
   if (!residuals.empty() && residuals != "equal" && residuals != "memoryless") {

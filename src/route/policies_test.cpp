@@ -269,6 +269,20 @@ TEST_F(Policies, NegawattJoinsABatchRatherThanStartOne) {
   EXPECT_EQ(chosen("negawatt"), 3U);
 }
 
+// A device of ten times the fixed power holds the flow; the margin alone would stay with it.
+TEST_F(Policies, NegawattIsNotLockedInWhereTheFlowWouldCostLessElsewhere) {
+  auto c = coefficients_for_test();
+  c.active_power *= 10;
+  const ServingModel wasteful(c);
+  for (const std::size_t i : {0U, 1U}) {
+    views_[i] = view_of(wasteful, std::vector<Sequence>(8, {0, 200, 300}));
+    views_[i].completions_per_second = 3.0;
+    views_[i].device_type = kSmall;
+  }
+  EXPECT_EQ(type_chosen("negawatt:flows=0", {.input_tokens = 100}), kSmall);
+  EXPECT_EQ(type_chosen("negawatt", {.input_tokens = 100}), kLarge);
+}
+
 TEST_F(Policies, NegawattKeepsPromisesBeforeItSaves) {
   const Arrival arrival{.input_tokens = 64, .true_output_tokens = 10};
   EXPECT_EQ(type_chosen("clairvoyant", arrival), kSmall);

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 
+#include "tests/shared_data.hpp"
 #include "trace/operational_time.hpp"
 
 namespace negawatt::trace {
@@ -183,6 +184,32 @@ TEST(Generator, DrawsPairsOfATrace) {
     sum += r.output_tokens;
   }
   EXPECT_NEAR(sum / 30'000, 2.0, 0.02);
+}
+
+/// The number behind "key = " in a workload file.
+double number_in(const std::string& toml, const std::string& key) {
+  return std::stod(toml.substr(toml.find("\n" + key + " = ") + key.size() + 4));
+}
+
+TEST(Generator, ShipsTheFitOfAzureConversations) {
+  NW_SHARED_FILE_OR_SKIP(csv, "requests/AzureLLMInferenceTrace_conv.csv");
+  RequestTrace trace;
+  for (std::size_t at = csv.find('\n') + 1; at < csv.size();) {
+    const std::size_t input = csv.find(',', at) + 1;
+    const std::size_t output = csv.find(',', input) + 1;
+    trace.requests.push_back({Seconds(0), std::uint32_t(std::stoul(csv.substr(input, 8))),
+                              std::uint32_t(std::stoul(csv.substr(output, 8)))});
+    at = std::min(csv.find('\n', at), csv.size() - 1) + 1;
+  }
+  ASSERT_EQ(trace.requests.size(), 19'366U);
+  const LogNormalLengths fit = fit_log_normal(trace);
+  const std::string toml =
+      ::negawatt::testing::repository_file("data/workloads/azure-conversation.toml");
+  EXPECT_NEAR(number_in(toml, "input_median"), std::exp(fit.input_mu), 0.1);
+  EXPECT_NEAR(number_in(toml, "output_median"), std::exp(fit.output_mu), 0.1);
+  EXPECT_NEAR(number_in(toml, "input_sigma"), fit.input_sigma, 1e-4);
+  EXPECT_NEAR(number_in(toml, "output_sigma"), fit.output_sigma, 1e-4);
+  EXPECT_NEAR(number_in(toml, "correlation"), fit.correlation, 1e-4);
 }
 
 TEST(Generator, EndsAtTheFirstLimit) {
