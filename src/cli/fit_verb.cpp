@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,7 @@ Result<std::vector<model::Architecture>> read_architectures(const std::vector<st
 
 Status check_held(const std::vector<std::string>& held) {
   std::vector<std::string_view> known;
+  known.reserve(model::kTimeKeys.size() + model::kEnergyKeys.size());
   for (const auto& key : model::kTimeKeys) known.push_back(key.key);
   for (const auto& key : model::kEnergyKeys) known.push_back(key.key);
   for (const auto& key : held) {

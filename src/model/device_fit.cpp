@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <iterator>
 #include <numeric>
 
 #include "model/deployment.hpp"
@@ -160,6 +162,7 @@ void fit_calibrated_times(const Device& device, std::span<const Sample> samples,
     rooflines.push_back(std::move(roofline));
   }
   std::vector<const RooflineSample*> pointers;
+  pointers.reserve(rooflines.size());
   for (const auto& roofline : rooflines) pointers.push_back(&roofline);
   const auto factors = fit_roofline(pointers, {{1.0, 1.0}, {1.0, 1.0}, kCalibrationWeight});
   calibration.step_time = factors[0];
@@ -207,6 +210,7 @@ Device fit_device(const Device& device, std::span<const Sample> samples,
   std::vector<Prepared> prepared;
   for (const auto& sample : samples) prepared.push_back(prepare(zero, sample));
   std::vector<const Prepared*> all;
+  all.reserve(prepared.size());
   for (const auto& one : prepared) all.push_back(&one);
   return fit_prepared(device, all, options);
 }
@@ -266,6 +270,7 @@ FitError error_of(std::vector<double> ratios) {
   if (ratios.empty()) return {};
   std::ranges::sort(ratios);
   std::vector<double> errors;
+  errors.reserve(ratios.size());
   for (const double ratio : ratios) errors.push_back(std::abs(1.0 / ratio - 1.0));
   std::ranges::sort(errors);
   FitError error;
