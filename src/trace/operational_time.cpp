@@ -42,7 +42,9 @@ double OperationalTime::sine_inverse(double requests) const {
   const double reach = rate_.swing * period_ / std::numbers::pi;
   double low = std::max(0.0, requests / rate_.mean - reach);
   double high = std::min(period_, requests / rate_.mean + reach);
-  double at = 0.5 * (low + high);
+  // From the straight line, corrected once by the sine there: a few steps are left.
+  const double straight = requests / rate_.mean;
+  double at = std::clamp(2.0 * straight - sine_at(straight) / rate_.mean, low, high);
   for (int i = 0; i < kMostSteps && high - low > 1e-15 * period_; ++i) {
     const double error = sine_at(at) - requests;
     (error < 0.0 ? low : high) = at;

@@ -30,6 +30,26 @@ constexpr auto kInverseFactorial = [] {
   return inverse;
 }();
 
+/// 1/(2k + 1)
+constexpr auto kInverseOdd = [] {
+  std::array<double, 12> inverse{};
+  for (std::size_t k = 0; k < inverse.size(); ++k) {
+    inverse[k] = 1.0 / static_cast<double>(2 * k + 1);
+  }
+  return inverse;
+}();
+
+/// (-1)^k / (2k + 1)!
+constexpr auto kSine = [] {
+  std::array<double, 12> series{};
+  double factorial = 1.0;
+  for (std::size_t k = 0; k < series.size(); ++k) {
+    factorial *= k > 0 ? -static_cast<double>(2 * k * (2 * k + 1)) : 1.0;
+    series[k] = 1.0 / factorial;
+  }
+  return series;
+}();
+
 }  // namespace
 
 Random::Random(std::uint64_t seed, std::uint64_t stream) {
@@ -102,7 +122,7 @@ double same_log(double x) {
   const double s = (m - 1.0) / (m + 1.0);
   const double square = s * s;
   double series = 0.0;
-  for (int odd = 23; odd >= 1; odd -= 2) series = series * square + 1.0 / odd;
+  for (std::size_t k = kInverseOdd.size(); k-- > 0;) series = series * square + kInverseOdd[k];
   return power * std::numbers::ln2 + 2.0 * s * series;
 }
 
@@ -135,8 +155,9 @@ double same_sine(double turn) {
   }
   if (quarter > 1.0) quarter = 2.0 - quarter;
   const double x = quarter * (0.5 * std::numbers::pi);
-  double series = 1.0;
-  for (int n = 11; n >= 1; --n) series = 1.0 - series * x * x / (2.0 * n * (2.0 * n + 1.0));
+  const double square = x * x;
+  double series = 0.0;
+  for (std::size_t k = kSine.size(); k-- > 0;) series = series * square + kSine[k];
   return sign * x * series;
 }
 
