@@ -99,7 +99,7 @@ std::vector<Assignment> all_assignments(const AssignProblem& problem,
   const auto keep = [&](std::optional<Assignment> assignment) {
     if (assignment) found.push_back(*std::move(assignment));
   };
-  for (std::size_t s = 0; s < problem.costs.systems(); ++s) keep(assign_all(problem, s));
+  for (auto& single : assign_all(problem)) keep(std::move(single));
   const ThresholdSearch search(problem.costs, problem.workload);
   for (const auto rule :
        {AssignRule::input_threshold, AssignRule::output_threshold, AssignRule::both_thresholds})

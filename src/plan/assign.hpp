@@ -98,7 +98,7 @@ struct AssignPlan {
   Assignment chosen;
   std::vector<Assignment> baselines;  ///< all other rules that can serve every request
   double bound = 0.0;                 ///< no assignment within the capacities has a lower objective
-  std::vector<double> prices;         ///< of room on each system, in units of the objective
+  std::vector<double> prices;         ///< of room on each system: TransportPlan::prices
   std::optional<FollowUp> follow_up;  ///< where the table can be fitted
   std::uint64_t sizes = 0;            ///< groups of equal requests
   Evidence evidence;

@@ -7,6 +7,19 @@
 #include <utility>
 
 namespace negawatt::plan {
+namespace {
+
+/// Where every different input and output of a workload lies on a surface.
+struct Positions {
+  Positions(const CostSurface& surface, const TokenCounts& inputs, const TokenCounts& outputs) {
+    for (const auto tokens : inputs.tokens) in.push_back(surface.input_at(tokens));
+    for (const auto tokens : outputs.tokens) out.push_back(surface.output_at(tokens));
+  }
+  std::vector<CostSurface::Position> in;
+  std::vector<CostSurface::Position> out;
+};
+
+}  // namespace
 
 Utility utility_of(const trace::SystemTable& table, const AssignRequest& request) {
   Cost largest{.time = Seconds(1.0), .energy = Joules(1.0)};
@@ -32,25 +45,37 @@ Result<AssignCosts> AssignCosts::of(std::span<const CostSurface> surfaces, const
   costs.joules_.reserve(entries);
   costs.seconds_.reserve(entries);
   costs.reach_.reserve(entries);
-  for (const auto& group : workload.groups) {
-    bool is_taken = false;
-    for (const auto& surface : surfaces) {
-      const auto [cost, reach] = surface.at(group.size);
+  const TokenCounts inputs(&trace::RequestSize::input_tokens, workload);
+  const TokenCounts outputs(&trace::RequestSize::output_tokens, workload);
+  std::vector<Positions> positions;
+  for (const auto& surface : surfaces) positions.emplace_back(surface, inputs, outputs);
+  for (std::size_t g = 0; g < workload.groups.size(); ++g) {
+    costs.requests_.push_back(workload.groups[g].requests);
+    for (std::size_t s = 0; s < surfaces.size(); ++s) {
+      const auto [cost, reach] =
+          surfaces[s].at(positions[s].in[inputs.rank[g]], positions[s].out[outputs.rank[g]]);
       costs.joules_.push_back(cost.energy.in_si());
       costs.seconds_.push_back(cost.time.in_si());
       costs.reach_.push_back(reach);
-      is_taken = is_taken || request.extrapolate || reach != Reach::extrapolated;
     }
-    costs.requests_.push_back(group.requests);
-    if (!is_taken)
-      return failure(
-          Code::infeasible,
-          fmt::format("no system was measured around requests of {} input and {} output "
-                      "tokens, of which there are {}: without extrapolation they can go "
-                      "nowhere",
-                      group.size.input_tokens, group.size.output_tokens, group.requests));
   }
+  NW_CHECK(costs.check_taken(workload));
   return costs;
+}
+
+Status AssignCosts::check_taken(const Workload& workload) const {
+  for (std::size_t g = 0; g < groups(); ++g) {
+    bool is_taken = false;
+    for (std::size_t s = 0; s < systems_; ++s) is_taken = is_taken || takes(g, s);
+    const auto& [size, requests] = workload.groups[g];
+    if (!is_taken)
+      return failure(Code::infeasible,
+                     fmt::format("no system was measured around requests of {} input and {} output "
+                                 "tokens, of which there are {}: without extrapolation they can go "
+                                 "nowhere",
+                                 size.input_tokens, size.output_tokens, requests));
+  }
+  return {};
 }
 
 bool AssignCosts::takes_all(std::size_t system) const {

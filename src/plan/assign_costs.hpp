@@ -57,6 +57,7 @@ class AssignCosts {
 
  private:
   AssignCosts() = default;
+  [[nodiscard]] Status check_taken(const Workload& workload) const;
 
   std::size_t systems_ = 0;
   bool may_extrapolate_ = true;

@@ -80,10 +80,22 @@ std::optional<std::size_t> promised_best(const AssignProblem& problem, const Fol
 
 }  // namespace
 
-std::optional<Assignment> assign_all(const AssignProblem& problem, std::size_t system) {
-  if (!problem.costs.takes_all(system)) return std::nullopt;
-  return assign_groups(problem, "all:" + problem.table.systems[system].name,
-                       [&](std::size_t) { return system; });
+std::vector<Assignment> assign_all(const AssignProblem& problem) {
+  const auto& costs = problem.costs;
+  std::vector<std::size_t> systems;
+  for (std::size_t s = 0; s < costs.systems(); ++s)
+    if (costs.takes_all(s)) systems.push_back(s);
+  // All at once: the costs of a group lie side by side.
+  std::vector<Tally> tallies(systems.size(), Tally(costs));
+  for (std::size_t g = 0; g < costs.groups(); ++g)
+    for (std::size_t k = 0; k < systems.size(); ++k)
+      tallies[k].add(g, systems[k], costs.requests_in(g));
+  std::vector<Assignment> assignments;
+  for (std::size_t k = 0; k < systems.size(); ++k)
+    assignments.push_back(
+        std::move(tallies[k])
+            .finish("all:" + problem.table.systems[systems[k]].name, problem.capacity));
+  return assignments;
 }
 
 std::optional<Assignment> assign_randomly(const AssignProblem& problem) {
@@ -150,10 +162,13 @@ Result<FollowUp> fit_follow_up(const AssignProblem& problem) {
 }
 
 std::optional<Assignment> assign_by_fits(const AssignProblem& problem, const FollowUp& follow_up) {
-  for (std::size_t g = 0; g < problem.costs.groups(); ++g)
-    if (!promised_best(problem, follow_up, g)) return std::nullopt;
-  return assign_groups(problem, "follow-up",
-                       [&](std::size_t g) { return *promised_best(problem, follow_up, g); });
+  Tally tally(problem.costs);
+  for (std::size_t g = 0; g < problem.costs.groups(); ++g) {
+    const auto system = promised_best(problem, follow_up, g);
+    if (!system) return std::nullopt;
+    tally.add(g, *system, problem.costs.requests_in(g));
+  }
+  return std::move(tally).finish("follow-up", problem.capacity);
 }
 
 }  // namespace negawatt::plan

@@ -25,9 +25,10 @@ struct AssignProblem {
   std::optional<std::size_t> small;     ///< of the threshold that is asked for
 };
 
+/// One for each system that takes every request.
+[[nodiscard]] std::vector<Assignment> assign_all(const AssignProblem& problem);
+
 // None: the rule would send a request to a system that does not take it, or it needs two systems.
-[[nodiscard]] std::optional<Assignment> assign_all(const AssignProblem& problem,
-                                                   std::size_t system);
 /// The same numbers on every machine. This one and the next need the order of requests.
 [[nodiscard]] std::optional<Assignment> assign_randomly(const AssignProblem& problem);
 [[nodiscard]] std::optional<Assignment> assign_in_turn(const AssignProblem& problem);

@@ -45,25 +45,24 @@ bool is_below(trace::RequestSize size, const Threshold& threshold) {
 
 ThresholdSearch::ThresholdSearch(const AssignCosts& costs, const Workload& workload)
     : costs_(&costs),
-      workload_(&workload),
-      by_input_(order_by(&trace::RequestSize::input_tokens)),
-      by_output_(order_by(&trace::RequestSize::output_tokens)),
-      output_rank_(workload.groups.size()),
-      pairs_(all_pairs()) {
-  std::uint32_t rank = 0;
-  for (std::size_t i = 0; i < by_output_.group.size(); ++i) {
-    output_rank_[by_output_.group[i]] = rank;
-    if (by_output_.ends_at(i)) ++rank;
-  }
-}
+      outputs_(&trace::RequestSize::output_tokens, workload),
+      by_input_(order_by(TokenCounts(&trace::RequestSize::input_tokens, workload))),
+      by_output_(order_by(outputs_)),
+      pairs_(all_pairs()) {}
 
-ThresholdSearch::Order ThresholdSearch::order_by(std::uint32_t trace::RequestSize::* count) const {
+/// Sorts by counting: there are few different counts of tokens.
+ThresholdSearch::Order ThresholdSearch::order_by(const TokenCounts& counts) {
+  std::vector<std::size_t> next(counts.tokens.size() + 1, 0);
+  for (const auto rank : counts.rank) ++next[rank + 1];
+  std::partial_sum(next.begin(), next.end(), next.begin());
   Order order;
-  order.group.resize(workload_->groups.size());
-  std::iota(order.group.begin(), order.group.end(), 0U);
-  const auto tokens = [&](std::uint32_t group) { return workload_->groups[group].size.*count; };
-  std::ranges::stable_sort(order.group, {}, tokens);
-  for (const auto group : order.group) order.tokens.push_back(tokens(group));
+  order.group.resize(counts.rank.size());
+  order.tokens.resize(counts.rank.size());
+  for (std::uint32_t group = 0; group < counts.rank.size(); ++group) {
+    const auto at = next[counts.rank[group]]++;
+    order.group[at] = group;
+    order.tokens[at] = counts.tokens[counts.rank[group]];
+  }
   return order;
 }
 
@@ -120,12 +119,12 @@ ThresholdSearch::Cut ThresholdSearch::best_cut(const Order& order,
 
 std::optional<std::uint32_t> ThresholdSearch::best_corner_input(
     const std::vector<double>& change) const {
-  PrefixTree tree(output_rank_.size());
+  PrefixTree tree(outputs_.tokens.size());
   std::optional<std::uint32_t> input;
   double least = 0.0;
   for (std::size_t i = 0; i < by_input_.group.size(); ++i) {
     const auto group = by_input_.group[i];
-    tree.add(output_rank_[group], change[group]);
+    tree.add(outputs_.rank[group], change[group]);
     if (!by_input_.ends_at(i) || tree.least() >= least) continue;
     least = tree.least();
     input = by_input_.tokens[i];

@@ -60,7 +60,7 @@ class ThresholdSearch {
     std::uint32_t output = 0;
   };
 
-  [[nodiscard]] Order order_by(std::uint32_t trace::RequestSize::* count) const;
+  [[nodiscard]] static Order order_by(const TokenCounts& counts);
   [[nodiscard]] std::vector<Pair> all_pairs() const;
   [[nodiscard]] std::vector<double> changes(const Pair& pair) const;
   [[nodiscard]] static Cut best_cut(const Order& order, const std::vector<double>& change,
@@ -74,11 +74,10 @@ class ThresholdSearch {
       const std::vector<double>& change) const;
 
   const AssignCosts* costs_;
-  const Workload* workload_;
+  TokenCounts outputs_;
   Order by_input_;
   Order by_output_;
-  std::vector<std::uint32_t> output_rank_;  ///< of each group, among the different outputs
-  std::vector<Pair> pairs_;                 ///< the lowest bound first
+  std::vector<Pair> pairs_;  ///< the lowest bound first
 };
 
 }  // namespace negawatt::plan

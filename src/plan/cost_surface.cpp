@@ -98,9 +98,7 @@ CostSurface::Position CostSurface::locate(const std::vector<std::uint32_t>& axis
   return {low, low + 1, part, inside ? Reach::interpolated : Reach::extrapolated};
 }
 
-Estimate CostSurface::at(trace::RequestSize size) const {
-  const auto in = locate(inputs_, size.input_tokens);
-  const auto out = locate(outputs_, size.output_tokens);
+Estimate CostSurface::at(const Position& in, const Position& out) const {
   const auto& low_low = node(in.low, out.low);
   const auto& low_high = node(in.low, out.high);
   const auto& high_low = node(in.high, out.low);

@@ -29,9 +29,23 @@ struct Estimate {
 
 class CostSurface {
  public:
+  /// A value on an axis: between its entries `low` and `high`, `part` of the way in logarithms.
+  struct Position {
+    std::size_t low = 0;
+    std::size_t high = 0;
+    double part = 0.0;
+    Reach reach = Reach::measured;
+  };
+
   [[nodiscard]] static Result<CostSurface> of(const trace::MeasuredSystem& system);
 
-  [[nodiscard]] Estimate at(trace::RequestSize size) const;
+  [[nodiscard]] Estimate at(trace::RequestSize size) const {
+    return at(input_at(size.input_tokens), output_at(size.output_tokens));
+  }
+  /// The same in steps, for those who ask for many sizes of few inputs and outputs.
+  [[nodiscard]] Position input_at(std::uint32_t tokens) const { return locate(inputs_, tokens); }
+  [[nodiscard]] Position output_at(std::uint32_t tokens) const { return locate(outputs_, tokens); }
+  [[nodiscard]] Estimate at(const Position& input, const Position& output) const;
   /// The sizes that were measured, sorted.
   [[nodiscard]] const std::vector<trace::RequestSize>& measured() const { return measured_; }
 
@@ -42,14 +56,6 @@ class CostSurface {
     Reach reach = Reach::extrapolated;
     Cost cost;  ///< as measured
   };
-  /// A value on an axis: between its entries `low` and `high`, `part` of the way in logarithms.
-  struct Position {
-    std::size_t low = 0;
-    std::size_t high = 0;
-    double part = 0.0;
-    Reach reach = Reach::measured;
-  };
-
   CostSurface() = default;
   static Position locate(const std::vector<std::uint32_t>& axis, std::uint32_t value);
   Status fill_row(std::size_t input, const trace::MeasuredSystem& system);

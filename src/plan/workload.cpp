@@ -26,4 +26,16 @@ Workload workload_of(std::span<const trace::Request> requests) {
   return workload;
 }
 
+TokenCounts::TokenCounts(std::uint32_t trace::RequestSize::* count, const Workload& workload) {
+  tokens.reserve(workload.groups.size());
+  for (const auto& group : workload.groups) tokens.push_back(group.size.*count);
+  std::ranges::sort(tokens);
+  const auto same = std::ranges::unique(tokens);
+  tokens.erase(same.begin(), same.end());
+  rank.reserve(workload.groups.size());
+  for (const auto& group : workload.groups)
+    rank.push_back(static_cast<std::uint32_t>(std::ranges::lower_bound(tokens, group.size.*count) -
+                                              tokens.begin()));
+}
+
 }  // namespace negawatt::plan

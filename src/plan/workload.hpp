@@ -19,11 +19,19 @@ struct SizeGroup {
 };
 
 struct Workload {
-  std::vector<SizeGroup> groups;        ///< sorted by size, no size twice
+  std::vector<SizeGroup> groups;  ///< sorted by size, no size twice
   /// Of each request, in order of arrival. Empty: only the sizes are known, as of a histogram.
   std::vector<std::uint32_t> group_of;
 };
 
 [[nodiscard]] Workload workload_of(std::span<const trace::Request> requests);
+
+/// The different input or output counts of a workload: few, so that work on them is done once.
+struct TokenCounts {
+  TokenCounts(std::uint32_t trace::RequestSize::* count, const Workload& workload);
+
+  std::vector<std::uint32_t> tokens;  ///< sorted
+  std::vector<std::uint32_t> rank;    ///< of each group's count among them
+};
 
 }  // namespace negawatt::plan

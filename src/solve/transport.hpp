@@ -45,7 +45,8 @@ struct Shipment {
 
 struct TransportPlan {
   std::vector<Shipment> shipments;  ///< by group, then system; none is empty
-  /// What room for one more item on a system would save; 0 where there is room.
+  /// Room for one more item on a system would save at most this, room for one less cost at least
+  /// this; 0 where there is room.
   std::vector<double> prices;
   double cost = 0.0;
   double bound = 0.0;       ///< no solution costs less; below `cost` by the rounding alone
