@@ -5,6 +5,7 @@
 // needs no more memory than a minute of them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,10 @@ struct RequestTrace {
   std::vector<Request> requests;
   std::vector<std::string> classes;  ///< names; at least one
   std::string name;                  ///< the file it came from
+  /// Requests with the arrival time of the one before them: the clocks of real traces are coarse.
+  std::size_t simultaneous = 0;
+  bool has_arrivals = true;     ///< false: the file has lengths only, all arrive at 0
+  bool last_line_open = false;  ///< no line end after the last record: it may be cut off
 };
 
 /// Gives requests in order of arrival; none: there are no more.
