@@ -13,8 +13,8 @@
 #include <sstream>
 #include <utility>
 
+#include "core/nearest_name.hpp"
 #include "core/text.hpp"
-#include "daemon/nearest_name.hpp"
 
 namespace negawatt::daemon {
 namespace {

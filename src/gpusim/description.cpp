@@ -13,8 +13,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/toml_reader.hpp"
 #include "gpusim/description_gpu.hpp"
-#include "gpusim/toml_reader.hpp"
 
 namespace negawatt::gpusim {
 namespace {

@@ -12,9 +12,9 @@ namespace negawatt::gpusim {
 namespace {
 
 // Far beyond any GPU, and small enough that no sum of them leaves its type.
-constexpr Range kSeconds{0, 1e6};
-constexpr Range kJoules{0, 1e6};
-constexpr Range kGibibytes{1, 1e6};
+constexpr NumberRange kSeconds{0, 1e6};
+constexpr NumberRange kJoules{0, 1e6};
+constexpr NumberRange kGibibytes{1, 1e6};
 constexpr double kGibibyte = 1024.0 * 1024.0 * 1024.0;
 
 struct Architecture {
@@ -26,7 +26,7 @@ constexpr std::array kArchitectures = {Architecture{"volta", 5},  Architecture{"
                                        Architecture{"hopper", 9}, Architecture{"blackwell", 10}};
 
 template <class Unit>
-void take_unit(TomlTable& table, std::string_view key, Unit& value, Range range) {
+void take_unit(TomlTable& table, std::string_view key, Unit& value, NumberRange range) {
   double number = value.in_si();
   table.take(key, number, range);
   value = Unit(number);

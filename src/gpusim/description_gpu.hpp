@@ -4,9 +4,9 @@
 // problem is recorded in the table that was read.
 #pragma once
 
+#include "core/toml_reader.hpp"
 #include "gpusim/description.hpp"
 #include "gpusim/gpu_model.hpp"
-#include "gpusim/toml_reader.hpp"
 
 namespace negawatt::gpusim {
 

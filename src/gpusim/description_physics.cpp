@@ -12,12 +12,12 @@ namespace negawatt::gpusim {
 namespace {
 
 // Far beyond any GPU, and small enough that no sum of them leaves its type.
-constexpr Range kClock{1, 100'000};
-constexpr Range kWatts{0, 100'000};
+constexpr NumberRange kClock{1, 100'000};
+constexpr NumberRange kWatts{0, 100'000};
 constexpr std::size_t kMostClocks = 4096;
 
 template <class Unit>
-void need_unit(TomlTable& table, std::string_view key, Unit& value, Range range) {
+void need_unit(TomlTable& table, std::string_view key, Unit& value, NumberRange range) {
   double number = 0;
   table.need(key, number, range);
   value = Unit(number);
@@ -77,8 +77,8 @@ void read_clocks(TomlTable table, ClockModel& clocks) {
   read_clock_list(table, "core", clocks.core_mhz);
   read_clock_list(table, "memory", clocks.memory_mhz);
   if (!table.status()) return;
-  const Range core{1.0 * clocks.core_mhz.front(), 1.0 * clocks.core_mhz.back()};
-  const Range memory{1.0 * clocks.memory_mhz.front(), 1.0 * clocks.memory_mhz.back()};
+  const NumberRange core{1.0 * clocks.core_mhz.front(), 1.0 * clocks.core_mhz.back()};
+  const NumberRange memory{1.0 * clocks.memory_mhz.front(), 1.0 * clocks.memory_mhz.back()};
   table.need("auto_core_mhz", clocks.auto_core_mhz, core);
   table.need("auto_memory_mhz", clocks.auto_memory_mhz, memory);
   table.need("idle_core_mhz", clocks.idle_core_mhz, core);
@@ -152,7 +152,7 @@ void read_thermal(TomlTable table, const GpuModel& gpu, ThermalModel& thermal) {
 void read_limits(TomlTable table, PowerLimits& limits) {
   need_unit(table, "least_w", limits.least, {1, kWatts.most});
   need_unit(table, "most_w", limits.most, {limits.least.in_si(), kWatts.most});
-  const Range settable{limits.least.in_si(), limits.most.in_si()};
+  const NumberRange settable{limits.least.in_si(), limits.most.in_si()};
   need_unit(table, "default_w", limits.standard, settable);
   double initial = limits.standard.in_si();
   table.take("initial_w", initial, settable);

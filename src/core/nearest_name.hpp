@@ -6,10 +6,10 @@
 #include <span>
 #include <string_view>
 
-namespace negawatt::daemon {
+namespace negawatt {
 
 /// Empty when none is near: more than a third of the letters would have to change.
 [[nodiscard]] std::string_view nearest_name(std::string_view name,
                                             std::span<const std::string_view> known);
 
-}  // namespace negawatt::daemon
+}  // namespace negawatt

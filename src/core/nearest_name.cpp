@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/nearest_name.hpp"
+#include "core/nearest_name.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
 #include <vector>
 
-namespace negawatt::daemon {
+namespace negawatt {
 namespace {
 
 /// Levenshtein's distance (1965), one row at a time.
@@ -41,4 +41,4 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
   return best;
 }
 
-}  // namespace negawatt::daemon
+}  // namespace negawatt

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gpusim/toml_reader.hpp"
+#include "core/toml_reader.hpp"
 
 #include <fmt/core.h>
 
@@ -7,16 +7,16 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <utility>
 
+#include "core/nearest_name.hpp"
 #include "core/text.hpp"
 
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #include <toml++/toml.h>
 
-namespace negawatt::gpusim {
+namespace negawatt {
 namespace {
 
 /// What all documents that one reading joins have in common.
@@ -30,20 +30,6 @@ struct Layer {
   std::string file;
 };
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const auto changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
 /// A message of the TOML library as one printable line.
 std::string one_line(std::string_view text) {
   std::string line;
@@ -54,7 +40,7 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-std::string expected_number(Range range, bool whole) {
+std::string expected_number(NumberRange range, bool whole) {
   const std::string_view what = whole ? "a whole number" : "a number";
   if (range.most >= std::numeric_limits<double>::max())
     return fmt::format("{} of at least {}", what, range.least);
@@ -99,7 +85,7 @@ struct TomlTable::Layers {
   }
 };
 
-void TomlTable::take(std::string_view key, double& value, Range range) {
+void TomlTable::take(std::string_view key, double& value, NumberRange range) {
   const auto found = layers_->find(key);
   if (found.node == nullptr) return;
   const auto number = found.node->value<double>();
@@ -108,12 +94,12 @@ void TomlTable::take(std::string_view key, double& value, Range range) {
   value = *number;
 }
 
-void TomlTable::need(std::string_view key, double& value, Range range) {
+void TomlTable::need(std::string_view key, double& value, NumberRange range) {
   if (layers_->find(key).node == nullptr) return layers_->missing(key);
   take(key, value, range);
 }
 
-void TomlTable::take(std::string_view key, std::uint32_t& value, Range range) {
+void TomlTable::take(std::string_view key, std::uint32_t& value, NumberRange range) {
   range.most = std::min<double>(range.most, std::numeric_limits<std::uint32_t>::max());
   const auto found = layers_->find(key);
   if (found.node == nullptr) return;
@@ -124,7 +110,7 @@ void TomlTable::take(std::string_view key, std::uint32_t& value, Range range) {
   value = static_cast<std::uint32_t>(whole->get());
 }
 
-void TomlTable::need(std::string_view key, std::uint32_t& value, Range range) {
+void TomlTable::need(std::string_view key, std::uint32_t& value, NumberRange range) {
   if (layers_->find(key).node == nullptr) return layers_->missing(key);
   take(key, value, range);
 }
@@ -151,7 +137,7 @@ void TomlTable::take(std::string_view key, bool& value) {
   value = boolean->get();
 }
 
-void TomlTable::take(std::string_view key, std::vector<double>& values, Range range) {
+void TomlTable::take(std::string_view key, std::vector<double>& values, NumberRange range) {
   const auto found = layers_->find(key);
   if (found.node == nullptr) return;
   const auto* array = found.node->as_array();
@@ -243,13 +229,13 @@ void TomlTable::refuse(std::string_view key, std::string_view expected) {
 
 void TomlTable::finish() {
   const auto& known = layers_->known;
+  const std::vector<std::string_view> names(known.begin(), known.end());
   for (const auto& layer : layers_->layers) {
     for (const auto& [key, node] : *layer.table) {
       if (std::ranges::find(known, key.str()) != known.end()) continue;
-      const auto nearest = std::ranges::min_element(
-          known, {}, [&](const std::string& name) { return edit_distance(key.str(), name); });
+      const auto nearest = nearest_name(key.str(), names);
       const auto suggestion =
-          nearest == known.end() ? std::string() : fmt::format(", is '{}' meant?", *nearest);
+          nearest.empty() ? std::string() : fmt::format(", is '{}' meant?", nearest);
       layers_->fail(
           layer, key.source().begin.line,
           fmt::format("'{}{}' is not known{}", layers_->path, printable(key.str()), suggestion));
@@ -285,4 +271,4 @@ TomlTable TomlDocument::root() const {
   return TomlTable(std::move(layers));
 }
 
-}  // namespace negawatt::gpusim
+}  // namespace negawatt

@@ -15,10 +15,10 @@
 
 #include "core/result.hpp"
 
-namespace negawatt::gpusim {
+namespace negawatt {
 
 /// Both ends belong to it.
-struct Range {
+struct NumberRange {
   double least = 0;
   double most = std::numeric_limits<double>::max();
 };
@@ -29,14 +29,14 @@ class TomlDocument;
 class TomlTable {
  public:
   // Each reads a key into `value`. `need` fails when the key is absent, `take` leaves the value.
-  void need(std::string_view key, double& value, Range range);
-  void take(std::string_view key, double& value, Range range);
-  void need(std::string_view key, std::uint32_t& value, Range range);
-  void take(std::string_view key, std::uint32_t& value, Range range);
+  void need(std::string_view key, double& value, NumberRange range);
+  void take(std::string_view key, double& value, NumberRange range);
+  void need(std::string_view key, std::uint32_t& value, NumberRange range);
+  void take(std::string_view key, std::uint32_t& value, NumberRange range);
   void need(std::string_view key, std::string& value);
   void take(std::string_view key, std::string& value);
   void take(std::string_view key, bool& value);
-  void take(std::string_view key, std::vector<double>& values, Range range);
+  void take(std::string_view key, std::vector<double>& values, NumberRange range);
   void take(std::string_view key, std::vector<std::string>& values);
 
   enum class Kind : std::uint8_t { absent, text, number, table, other };
@@ -74,4 +74,4 @@ class TomlDocument {
   std::shared_ptr<Content> content_;
 };
 
-}  // namespace negawatt::gpusim
+}  // namespace negawatt
