@@ -117,11 +117,13 @@ Parts parts_of(const StepCoefficients& c, const StepLoad& load, double touched) 
   parts.compute = {c.compute_per_token * tokens + c.compute_per_attended * attended,
                    c.compute_per_attended * added};
   parts.memory = {c.memory_weights + c.memory_experts * touched + c.memory_per_token * tokens +
-                      c.memory_per_context * load.context_tokens,
+                      c.memory_per_context * load.context_tokens +
+                      c.memory_per_sequence * load.sequences,
                   c.memory_per_context * added};
   parts.dynamic = {c.energy_weights + c.energy_experts * touched + c.energy_per_token * tokens +
                        c.energy_per_attended * attended +
-                       c.energy_per_context * load.context_tokens,
+                       c.energy_per_context * load.context_tokens +
+                       c.energy_per_sequence * load.sequences,
                    (c.energy_per_attended + c.energy_per_context) * added};
   return parts;
 }

@@ -38,7 +38,8 @@ struct StepCoefficients {
   double memory_weights = 0;         ///< streaming what every step reads: dense weights
   double memory_experts = 0;         ///< streaming all experts; scaled by the share that is touched
   double memory_per_context = 0;     ///< reading the KV cache, a context token
-  double memory_per_token = 0;       ///< activations and KV writes, a token
+  double memory_per_sequence = 0;    ///< reading and writing recurrent state, a decoding sequence
+  double memory_per_token = 0;       ///< what hides behind no other, a token
   double link = 0;                   ///< collectives of a step, whatever its size
   double link_per_token = 0;         ///< likewise, a token
   // Experts: the share touched by t tokens is 1 - (1 - expert_share)^t; at most 1.
@@ -51,6 +52,7 @@ struct StepCoefficients {
   double energy_weights = 0;       ///< a step
   double energy_experts = 0;       ///< a step, scaled as memory_experts
   double energy_per_context = 0;   ///< reading the KV cache, a context token
+  double energy_per_sequence = 0;  ///< recurrent state, a decoding sequence
   // A step whose own power (without idle and active power) would be r > 1 times what the cap leaves
   // takes 1 + cap_slowdown (r - 1) times as long. 1: its energy stays; less: voltage falls as well.
   double power_cap = 0;  ///< 0: none; else above idle_power + active_power

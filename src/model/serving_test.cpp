@@ -198,6 +198,7 @@ StepCoefficients any_coefficients() {
   c.memory_weights = up_to(2e-2);
   c.memory_experts = up_to(5e-2);
   c.memory_per_context = up_to(1e-7);
+  c.memory_per_sequence = up_to(1e-5);
   c.memory_per_token = up_to(1e-6);
   c.link = up_to(1e-3);
   c.link_per_token = up_to(1e-6);
@@ -209,6 +210,7 @@ StepCoefficients any_coefficients() {
   c.energy_weights = up_to(10.0);
   c.energy_experts = up_to(30.0);
   c.energy_per_context = up_to(1e-4);
+  c.energy_per_sequence = up_to(1e-2);
   const double cap = up_to(1000.0);
   if (cap > 0.0) c.power_cap = c.idle_power + c.active_power + cap;
   c.cap_slowdown = up_to(1.0);
