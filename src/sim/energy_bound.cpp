@@ -2,8 +2,8 @@
 #include "sim/energy_bound.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -22,10 +22,11 @@ std::uint32_t rounded_down(std::uint32_t tokens) {
 }
 
 bool same_kind(const InstanceSpec& a, const InstanceSpec& b) {
-  const auto& x = a.model.coefficients();
-  const auto& y = b.model.coefficients();
-  return std::memcmp(&x, &y, sizeof x) == 0 && a.role == b.role &&
-         a.serves_model == b.serves_model && a.limits.most_sequences == b.limits.most_sequences &&
+  using Numbers = std::array<double, sizeof(model::StepCoefficients) / sizeof(double)>;
+  return std::bit_cast<Numbers>(a.model.coefficients()) ==
+             std::bit_cast<Numbers>(b.model.coefficients()) &&
+         a.role == b.role && a.serves_model == b.serves_model &&
+         a.limits.most_sequences == b.limits.most_sequences &&
          a.limits.most_step_tokens == b.limits.most_step_tokens &&
          kv_tokens(a.limits) == kv_tokens(b.limits) &&
          a.power.sleep_after.has_value() == b.power.sleep_after.has_value() &&
@@ -153,11 +154,28 @@ EnergyBound::EnergyBound(const Cluster& cluster) : cluster_(&cluster) {
     const auto kind = std::ranges::find_if(kinds_, [&](const Kind& other) {
       return same_kind(spec, cluster.instances[other.instance]);
     });
-    if (kind != kinds_.end())
+    if (kind != kinds_.end()) {
       ++kind->count;
-    else
-      kinds_.push_back({.instance = i, .count = 1});
+      continue;
+    }
+    kinds_.push_back({.instance = i, .count = 1});
+    auto alone = spec;
+    alone.limits.most_sequences = 1;
+    alone_.emplace_back(alone, FloorChoice{});
   }
+}
+
+/// Alone on the fastest instance, where every step that it is in takes its time for it only.
+double EnergyBound::shortest_service(const trace::Request& request) const {
+  const double input = request.input_tokens;
+  const double output = request.output_tokens;
+  double prompt = std::numeric_limits<double>::infinity();
+  double answer = prompt;
+  for (const auto& floor : alone_) {
+    prompt = std::min(prompt, floor.prompt(input).seconds);
+    answer = std::min(answer, floor.answer(input, output).seconds);
+  }
+  return prompt + answer;
 }
 
 void EnergyBound::drew(const Draw& /*draw*/) {}
@@ -166,7 +184,7 @@ void EnergyBound::moved(Seconds /*now*/, Joules /*energy*/) {}
 
 void EnergyBound::completed(const RequestRecord& record) {
   const auto& request = record.request;
-  shortest_end_ = std::max(shortest_end_, request.arrival.in_si());
+  shortest_end_ = std::max(shortest_end_, request.arrival.in_si() + shortest_service(request));
   const auto key = std::uint64_t{rounded_down(request.input_tokens)} << 32U |
                    rounded_down(request.output_tokens);
   ++requests_[key];

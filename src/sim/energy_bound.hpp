@@ -17,6 +17,7 @@
 #include "core/units.hpp"
 #include "sim/cluster.hpp"
 #include "sim/observer.hpp"
+#include "sim/request_floor.hpp"
 
 namespace negawatt::sim {
 
@@ -34,6 +35,8 @@ class EnergyBound final : public Observer {
   [[nodiscard]] Joules joules() const;
 
  private:
+  [[nodiscard]] double shortest_service(const trace::Request& request) const;
+
   const Cluster* cluster_;
   /// Instances that differ in nothing that matters here, and how many there are of each.
   struct Kind {
@@ -41,7 +44,8 @@ class EnergyBound final : public Observer {
     std::uint32_t count = 0;
   };
   std::vector<Kind> kinds_;
-  double shortest_end_ = 0.0;  ///< no policy can be done earlier
+  std::vector<RequestFloor> alone_;  ///< of each kind, with no other sequence in its steps
+  double shortest_end_ = 0.0;        ///< no policy can be done earlier
   /// How many requests there were by input and output tokens, both rounded down by less than 1 %.
   std::unordered_map<std::uint64_t, std::uint64_t> requests_;
 };

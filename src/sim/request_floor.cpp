@@ -32,10 +32,11 @@ RequestFloor::RequestFloor(const InstanceSpec& spec, FloorChoice choice) {
   const double token_energy = c.energy_per_token + experts * c.energy_experts;
   prompt_time_ = {token_time, by_compute * c.compute_per_attended};
   prompt_energy_ = {token_energy, c.energy_per_attended};
-  answer_time_ = {token_time + c.overhead_per_sequence + anyway_.seconds,
-                  by_compute * c.compute_per_attended + by_memory * c.memory_per_context +
-                      by_token * step.seconds};
-  answer_energy_ = {token_energy + anyway_.joules,
+  answer_time_ = {
+      token_time + c.overhead_per_sequence + by_memory * c.memory_per_sequence + anyway_.seconds,
+      by_compute * c.compute_per_attended + by_memory * c.memory_per_context +
+          by_token * step.seconds};
+  answer_energy_ = {token_energy + c.energy_per_sequence + anyway_.joules,
                     c.energy_per_attended + c.energy_per_context + by_token * step.joules};
 
   active_power_ = c.active_power;
