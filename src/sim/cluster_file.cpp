@@ -148,8 +148,7 @@ Status add_instances(const Entry& entry, std::string_view file, Library& library
   NW_TRY(const auto* architecture, library.architecture(entry.model));
   const auto deployment = model::deploy(*architecture, *device, entry.engine);
   if (!deployment)
-    return failure(Code::invalid,
-                   fmt::format("{}: {}", file, deployment.error().message));
+    return failure(Code::invalid, fmt::format("{}: {}", file, deployment.error().message));
   const std::string name = entry.name.empty() ? stem_of(entry.device) : entry.name;
   const std::uint64_t kv = entry.kv_tokens > 0 ? entry.kv_tokens : deployment->kv_capacity;
   auto& cluster = description.cluster;

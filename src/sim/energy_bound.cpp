@@ -147,6 +147,33 @@ double best_bound(const Problem& problem) {
 
 }  // namespace
 
+void KeyCounts::count(std::uint64_t key) {
+  auto& cell = cell_of(cells_, key);
+  if (cell.second++ > 0) return;
+  cell.first = key;
+  if (2 * ++used_ < cells_.size()) return;
+  std::vector<Cell> larger(2 * cells_.size());
+  for (const auto& old : cells_)
+    if (old.second > 0) cell_of(larger, old.first) = old;
+  cells_ = std::move(larger);
+}
+
+KeyCounts::Cell& KeyCounts::cell_of(std::vector<Cell>& cells, std::uint64_t key) {
+  // The golden ratio spreads keys that are multiples of powers of two (Knuth, volume 3, 6.4).
+  const auto hash = (key * 0x9E3779B97F4A7C15U) >> 32U;
+  auto at = hash & (cells.size() - 1);
+  while (cells[at].second > 0 && cells[at].first != key) at = (at + 1) & (cells.size() - 1);
+  return cells[at];
+}
+
+std::vector<KeyCounts::Cell> KeyCounts::sorted() const {
+  std::vector<Cell> all;
+  for (const auto& cell : cells_)
+    if (cell.second > 0) all.push_back(cell);
+  std::ranges::sort(all);
+  return all;
+}
+
 EnergyBound::EnergyBound(const Cluster& cluster) : cluster_(&cluster) {
   for (std::size_t i = 0; i < cluster.instances.size(); ++i) {
     const auto& spec = cluster.instances[i];
@@ -165,17 +192,22 @@ EnergyBound::EnergyBound(const Cluster& cluster) : cluster_(&cluster) {
   }
 }
 
-/// Alone on the fastest instance, where every step that it is in takes its time for it only.
+/// Alone on the fastest instance, where every step that it is in takes its time for it only. With a
+/// link, the fastest for the prompt and the fastest for the answer.
 double EnergyBound::shortest_service(const trace::Request& request) const {
   const double input = request.input_tokens;
   const double output = request.output_tokens;
-  double prompt = std::numeric_limits<double>::infinity();
-  double answer = prompt;
+  double whole = std::numeric_limits<double>::infinity();
+  if (!cluster_->link) {
+    for (const auto& floor : alone_) whole = std::min(whole, floor.seconds(input, output));
+    return whole;
+  }
+  double answer = whole;
   for (const auto& floor : alone_) {
-    prompt = std::min(prompt, floor.prompt(input).seconds);
+    whole = std::min(whole, floor.seconds(input, 1.0));
     answer = std::min(answer, floor.answer(input, output).seconds);
   }
-  return prompt + answer;
+  return whole + answer;
 }
 
 void EnergyBound::drew(const Draw& /*draw*/) {}
@@ -187,14 +219,12 @@ void EnergyBound::completed(const RequestRecord& record) {
   shortest_end_ = std::max(shortest_end_, request.arrival.in_si() + shortest_service(request));
   const auto key = std::uint64_t{rounded_down(request.input_tokens)} << 32U |
                    rounded_down(request.output_tokens);
-  ++requests_[key];
+  requests_.count(key);
 }
 
 Joules EnergyBound::joules() const {
   Problem problem{.split = cluster_->link.has_value(), .end = shortest_end_};
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> sorted(requests_.begin(), requests_.end());
-  std::ranges::sort(sorted);  // a sum in the order of a hash table would differ between libraries
-  for (const auto& [key, count] : sorted)
+  for (const auto& [key, count] : requests_.sorted())
     problem.sizes.push_back({.input = static_cast<double>(key >> 32U),
                              .output = static_cast<double>(key & 0xFFFFFFFFU),
                              .count = static_cast<double>(count)});

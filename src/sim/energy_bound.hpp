@@ -10,8 +10,9 @@
 // depends on how different requests are, not on how many there are. Joules and seconds.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/units.hpp"
@@ -20,6 +21,20 @@
 #include "sim/request_floor.hpp"
 
 namespace negawatt::sim {
+
+/// How often there was each key: a hash table with open addressing, in one piece of memory.
+class KeyCounts {
+ public:
+  using Cell = std::pair<std::uint64_t, std::uint64_t>;  ///< key and count
+  void count(std::uint64_t key);
+  [[nodiscard]] std::vector<Cell> sorted() const;
+
+ private:
+  static Cell& cell_of(std::vector<Cell>& cells, std::uint64_t key);
+
+  std::vector<Cell> cells_ = std::vector<Cell>(1024);  ///< a power of two; count 0: empty
+  std::size_t used_ = 0;
+};
 
 class EnergyBound final : public Observer {
  public:
@@ -47,7 +62,7 @@ class EnergyBound final : public Observer {
   std::vector<RequestFloor> alone_;  ///< of each kind, with no other sequence in its steps
   double shortest_end_ = 0.0;        ///< no policy can be done earlier
   /// How many requests there were by input and output tokens, both rounded down by less than 1 %.
-  std::unordered_map<std::uint64_t, std::uint64_t> requests_;
+  KeyCounts requests_;
 };
 
 }  // namespace negawatt::sim

@@ -12,8 +12,8 @@
 
 #include "sim/energy_meter.hpp"
 #include "sim/fleet_for_test.hpp"
-#include "sim/random_fleet_for_test.hpp"
 #include "sim/simulate.hpp"
+#include "tests/random_fleet.hpp"
 
 namespace negawatt::sim {
 namespace {

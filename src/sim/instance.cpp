@@ -31,6 +31,7 @@ Instance::Instance(const InstanceSpec& spec, std::uint32_t index, Recorder& reco
 }
 
 void Instance::enter(State state, double now, double until, double watts) {
+  changed_ = true;
   state_ = state;
   since_ = now;
   until_ = until;
@@ -63,6 +64,8 @@ void Instance::begin(double now) {
   const double time = cost_.time.in_si();
   enter(work_.admits ? State::one_step : State::decoding, now, now + time,
         time > 0.0 ? cost_.energy.in_si() / time : 0.0);
+  most_steps_ = static_cast<double>(work_.steps);
+  steps_per_second_ = time > 0.0 ? most_steps_ / time : 0.0;
 }
 
 void Instance::finish_work(double now) {
@@ -98,12 +101,12 @@ void Instance::wake(double now) {
   ++recorder_->instance(index_).starts;
   const auto& power = spec_->power;
   const double time = power.start_time.in_si();
-  ready_at_ = now + time;
-  enter(State::starting, now, ready_at_,
+  enter(State::starting, now, now + time,
         power.sleep_power.in_si() + (time > 0.0 ? power.start_energy.in_si() / time : 0.0));
 }
 
 void Instance::expect(const Job& job, double now) {
+  changed_ = true;
   ++present_;
   ++coming_;
   if (job.decode_at == index_) expected_output_ += job.expected_output;
@@ -112,6 +115,7 @@ void Instance::expect(const Job& job, double now) {
 }
 
 void Instance::receive(const Job& job, double now) {
+  changed_ = true;
   --coming_;
   batch_.wait(job);
   if (state_ == State::decoding) return cut_short(now);
@@ -130,6 +134,7 @@ void Instance::cut_short(double now) {
 }
 
 void Instance::release(const Job& job, double now) {
+  changed_ = true;
   batch_.release(job);
   forget(job, now);
   if (batch_.line().empty()) return;
@@ -140,6 +145,7 @@ void Instance::release(const Job& job, double now) {
 }
 
 void Instance::forget(const Job& job, double now) {
+  changed_ = true;
   --present_;
   if (job.decode_at == index_) {
     expected_output_ -= job.expected_output;
@@ -180,26 +186,34 @@ void Instance::fill_constant(route::InstanceView& view) const {
 }
 
 void Instance::fill(double now, route::InstanceView& view) {
-  view.ready = state_ != State::asleep && state_ != State::starting;
-  view.ready_in = state_ == State::asleep     ? spec_->power.start_time
-                  : state_ == State::starting ? Seconds(std::max(0.0, ready_at_ - now))
-                                              : Seconds();
-  view.idle_for = Seconds(state_ == State::idle ? now - since_ : 0.0);
-  view.running = batch_.running();
-  view.waiting = static_cast<std::uint32_t>(batch_.line().size() + coming_);
-  view.waiting_prompt = batch_.waiting_prompt();
-  std::uint64_t tokens = 0;  // of the stretch, so far
-  if (state_ == State::decoding && until_ > since_) {
-    const auto steps = static_cast<double>(work_.steps);
-    tokens = batch_.decoding() * static_cast<std::uint64_t>(
-                                     std::min(steps, steps * (now - since_) / (until_ - since_)));
+  if (changed_) {
+    changed_ = false;
+    view.ready = state_ != State::asleep && state_ != State::starting;
+    view.ready_in = state_ == State::asleep ? spec_->power.start_time : Seconds();
+    view.idle_for = Seconds();
+    view.running = batch_.running();
+    view.waiting = static_cast<std::uint32_t>(batch_.line().size() + coming_);
+    view.waiting_prompt = batch_.waiting_prompt();
+    fill_tokens(0, view);
   }
-  view.context_tokens = batch_.held_tokens() + tokens;
-  view.kv_used =
-      std::min(view.kv_capacity, batch_.kv().used() * batch_.kv().block_tokens() + tokens);
-  view.expected_output_left =
-      std::max(0.0, expected_output_ - static_cast<double>(batch_.produced() + tokens));
+  if (state_ == State::decoding) {
+    const double steps = std::min(steps_per_second_ * (now - since_), most_steps_);
+    fill_tokens(batch_.decoding() * static_cast<std::uint64_t>(steps), view);
+  } else if (state_ == State::idle) {
+    view.idle_for = Seconds(now - since_);
+  } else if (state_ == State::starting) {
+    view.ready_in = Seconds(std::max(0.0, until_ - now));
+  }
   view.completions_per_second = rate_.per_second(now);
+}
+
+/// `more`: tokens that were produced since the batch was told of any.
+void Instance::fill_tokens(std::uint64_t more, route::InstanceView& view) const {
+  const auto& kv = batch_.kv();
+  view.context_tokens = batch_.held_tokens() + more;
+  view.kv_used = std::min(view.kv_capacity, kv.used() * kv.block_tokens() + more);
+  view.expected_output_left =
+      std::max(0.0, expected_output_ - static_cast<double>(batch_.produced() + more));
 }
 
 }  // namespace negawatt::sim

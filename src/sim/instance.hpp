@@ -64,7 +64,8 @@ class Instance {
 
   [[nodiscard]] const Batch& batch() const { return batch_; }
   void fill_constant(route::InstanceView& view) const;
-  /// What changes. Token counts within a stretch of decode steps are interpolated.
+  /// What changes; always the same view. Token counts within a stretch of decode steps are
+  /// interpolated.
   void fill(double now, route::InstanceView& view);
 
  private:
@@ -79,6 +80,7 @@ class Instance {
   void finish_work(double now);
   void close(double now, Activity activity, Joules energy, std::uint64_t steps);
   void enter(State state, double now, double until, double watts);
+  void fill_tokens(std::uint64_t more, route::InstanceView& view) const;
 
   const InstanceSpec* spec_;
   Recorder* recorder_;
@@ -92,8 +94,10 @@ class Instance {
   std::uint64_t present_ =
       0;  ///< requests that are here, are coming, or whose memory is still here
   std::uint64_t coming_ = 0;
-  double expected_output_ = 0.0;  ///< of the requests whose answer is computed here
-  double ready_at_ = 0.0;
+  double expected_output_ = 0.0;   ///< of the requests whose answer is computed here
+  double steps_per_second_ = 0.0;  ///< of a stretch, as it was planned
+  double most_steps_ = 0.0;        ///< likewise
+  bool changed_ = true;            ///< since the view was filled, apart from time going on
   CompletionRate rate_;
 };
 

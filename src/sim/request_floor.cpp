@@ -68,4 +68,9 @@ Floor RequestFloor::answer(double input_tokens, double output_tokens) const {
               input_tokens + output_tokens - 1.0});
 }
 
+double RequestFloor::seconds(double input_tokens, double output_tokens) const {
+  return anyway_.seconds + input_tokens * prompt_time_(0.5 * (1.0 + input_tokens)) +
+         (output_tokens - 1.0) * answer_time_(input_tokens + 0.5 * output_tokens);
+}
+
 }  // namespace negawatt::sim

@@ -33,6 +33,8 @@ class RequestFloor {
   [[nodiscard]] Floor prompt(double input_tokens) const;
   /// The tokens after the first.
   [[nodiscard]] Floor answer(double input_tokens, double output_tokens) const;
+  /// Of prompt and answer together, the time alone.
+  [[nodiscard]] double seconds(double input_tokens, double output_tokens) const;
 
  private:
   /// at + slope x

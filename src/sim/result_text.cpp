@@ -85,7 +85,7 @@ std::string promise_lines(const SimulationResult& result) {
 }
 
 std::string instance_lines(const SimulationResult& result) {
-  std::string text = fmt::format("{:<20}{:>10}{:>11}{:>9}{:>9}{:>10}{:>9}\n", "Instance",
+  std::string text = fmt::format("{:<18}{:>10}{:>11}{:>9}{:>9}{:>10}{:>11}\n", "Instance",
                                  "requests", "energy", "busy", "asleep", "tok/step", "sent back");
   const auto& instances = result.cluster->instances;
   const double ended = result.outcome.ended.in_si();
@@ -94,7 +94,7 @@ std::string instance_lines(const SimulationResult& result) {
     const double per_step = outcome.steps == 0 ? 0.0
                                                : static_cast<double>(outcome.output_tokens) /
                                                      static_cast<double>(outcome.steps);
-    text += fmt::format("{:<20.20}{:>10}{:>11}{:>7.1f} %{:>7.1f} %{:>10.1f}{:>9}\n",
+    text += fmt::format("{:<18.18}{:>10}{:>11}{:>7.1f} %{:>7.1f} %{:>10.1f}{:>11}\n",
                         instances[i].name, outcome.completed, energy_text(result.energy.of(i)),
                         share_pct(outcome.busy.in_si(), ended),
                         share_pct(result.energy.of(i, Activity::asleep).time.in_si(), ended),
