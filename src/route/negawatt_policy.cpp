@@ -46,6 +46,14 @@ Offer no_offer() { return {.late = std::numeric_limits<double>::infinity()}; }
 
 bool is_offer(const Offer& offer) { return std::isfinite(offer.priced); }
 
+/// What is known of a request, looked up once a decision.
+struct Demand {
+  const Arrival& arrival;
+  const Slo& slo;
+  const LengthTable* lengths;  ///< null: the length is known, or its mean is enough
+  double output_tokens;
+};
+
 /// The two halves of a disaggregated placement as one.
 Offer together(const Offer& prompt, const Offer& answer) {
   Offer both = prompt;
@@ -76,14 +84,17 @@ class NegawattPolicy final : public Policy {
     Headroom first, between, completion;
     std::uint32_t instances = 0;
     double least_cost = 0.0;
+    // The share of a full instance, reckoned once: instances of a type have the same limits.
+    const model::ServingModel* of = nullptr;
+    double time = 0.0;
   };
 
   [[nodiscard]] std::size_t type_of(std::uint32_t device_type) const {
     return std::min<std::size_t>(device_type, types_.size() - 1);
   }
   void look_at_fleet(std::span<const InstanceView> views);
-  [[nodiscard]] Offer offer(const Arrival& arrival, const InstanceView& view, Stage stage);
-  void add_expected_cost(const Arrival& arrival, const InstanceView& view, Task task,
+  [[nodiscard]] Offer offer(const Demand& demand, const InstanceView& view, Stage stage);
+  void add_expected_cost(const Demand& demand, const InstanceView& view, Task task,
                          Offer& offer) const;
   [[nodiscard]] double lateness(const Marginal& m, const Slo& slo, const Type& type) const;
   void settle(const Offer& chosen);
@@ -91,7 +102,9 @@ class NegawattPolicy final : public Policy {
   // Constant after construction.
   Settings settings_;
   std::vector<Slo> slos_;
-  Seconds tightest_;  ///< time between tokens that any class was promised; 0: none
+  double energy_weight_;  ///< cost of a joule
+  double time_weight_;    ///< cost of a second
+  Seconds tightest_;      ///< time between tokens that any class was promised; 0: none
 
   // Learned.
   OutputGuess guess_;
@@ -113,6 +126,8 @@ Seconds tightest_between_tokens(const std::vector<Slo>& slos) {
 NegawattPolicy::NegawattPolicy(const Settings& settings, const MakerContext& context, bool knows)
     : settings_(settings),
       slos_(context.fleet.slos),
+      energy_weight_(settings.lambda / settings.joules),
+      time_weight_((1.0 - settings.lambda) / settings.seconds),
       tightest_(tightest_between_tokens(slos_)),
       guess_(context.classes(), knows),
       prices_(std::max<std::size_t>(1, context.fleet.device_types.size()), settings.patience),
@@ -122,6 +137,7 @@ void NegawattPolicy::look_at_fleet(std::span<const InstanceView> views) {
   for (Type& type : types_) {
     type.instances = 0;
     type.least_cost = std::numeric_limits<double>::infinity();
+    type.of = nullptr;
   }
   for (const InstanceView& view : views) {
     // Prompts and answers of a disaggregated fleet have prices of their own kind only through
@@ -146,40 +162,41 @@ double NegawattPolicy::lateness(const Marginal& m, const Slo& slo, const Type& t
                    ratio(m.time_to_completion, type.completion.factor(), slo.time_to_completion)});
 }
 
-void NegawattPolicy::add_expected_cost(const Arrival& arrival, const InstanceView& view, Task task,
+void NegawattPolicy::add_expected_cost(const Demand& demand, const InstanceView& view, Task task,
                                        Offer& offer) const {
-  const Slo& slo = MakerContext::slo_of(slos_, arrival.request_class);
   const Type& type = types_[type_of(view.device_type)];
-  const bool known = guess_.knows(arrival) || settings_.nodes == 1;
-  const int nodes = known ? 1 : settings_.nodes;
+  const int nodes = demand.lengths == nullptr ? 1 : settings_.nodes;
   for (int node = 0; node < nodes; ++node) {
-    if (!known) task.output_tokens = guess_.table(arrival).quantile((node + 0.5) / nodes);
+    if (nodes > 1) task.output_tokens = demand.lengths->quantile((node + 0.5) / nodes);
     task.output_tokens = std::max(1.0, task.output_tokens);
     const Marginal m = marginal_cost(view, task, settings_.residuals);
     const double energy = (m.energy + m.standby).in_si();
     const double time = (m.time_to_completion + m.delay).in_si();
-    offer.cost += (settings_.lambda * energy / settings_.joules +
-                   (1.0 - settings_.lambda) * time / settings_.seconds) /
-                  nodes;
-    offer.late = std::max(offer.late, lateness(m, slo, type));
+    offer.cost += energy_weight_ * energy + time_weight_ * time;
+    offer.late = std::max(offer.late, lateness(m, demand.slo, type));
   }
+  if (nodes > 1) offer.cost /= nodes;
 }
 
-Offer NegawattPolicy::offer(const Arrival& arrival, const InstanceView& view, Stage stage) {
+Offer NegawattPolicy::offer(const Demand& demand, const InstanceView& view, Stage stage) {
   Offer offer;
   offer.device_type = static_cast<std::uint32_t>(type_of(view.device_type));
-  const Task task{.input_tokens = static_cast<double>(arrival.input_tokens),
-                  .output_tokens = std::max(1.0, guess_.tokens(arrival)),
+  const Task task{.input_tokens = static_cast<double>(demand.arrival.input_tokens),
+                  .output_tokens = demand.output_tokens,
                   .prompt = stage == Stage::prompt,
                   .answer = view.role != Role::prefill};
-  add_expected_cost(arrival, view, task, offer);
+  add_expected_cost(demand, view, task, offer);
   // What will probably outgrow the memory is worse than any wait.
   if (task.input_tokens + task.output_tokens > static_cast<double>(view.kv_capacity)) {
     offer.late += 1e6;
   }
-  offer.time = saturated_time(view, task, tightest_).in_si();
-  offer.priced = offer.cost + prices_.price(offer.device_type) * offer.time;
   Type& type = types_[offer.device_type];
+  if (view.role != Role::both || type.of != view.model) {
+    type.time = saturated_time(view, task, tightest_).in_si();
+    type.of = view.role == Role::both ? view.model : nullptr;
+  }
+  offer.time = type.time;
+  offer.priced = offer.cost + prices_.price(offer.device_type) * offer.time;
   if (offer.late <= 1.0) type.least_cost = std::min(type.least_cost, offer.cost);
   return offer;
 }
@@ -189,13 +206,17 @@ std::optional<Placement> NegawattPolicy::place(const Arrival& arrival,
   prices_.advance(arrival.now);
   look_at_fleet(views);
   const bool decoder = has_decoder(arrival, views);
+  const bool is_mean = settings_.nodes == 1 || guess_.knows(arrival);
+  const Demand demand{arrival, MakerContext::slo_of(slos_, arrival.request_class),
+                      is_mean ? nullptr : &guess_.table(arrival),
+                      std::max(1.0, guess_.tokens(arrival))};
   Offer whole = no_offer();
   Offer prompt = no_offer();
   Offer answer = no_offer();
   for (std::size_t i = 0; i < views.size(); ++i) {
     const Stage stage = views[i].role == Role::decode ? Stage::answer : Stage::prompt;
     if (!is_candidate(views[i], arrival, stage, decoder)) continue;
-    Offer here = offer(arrival, views[i], stage);
+    Offer here = offer(demand, views[i], stage);
     here.instance = i;
     Offer& best = views[i].role == Role::both      ? whole
                   : views[i].role == Role::prefill ? prompt

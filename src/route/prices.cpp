@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/result.hpp"
+#include "trace/random.hpp"
 
 namespace negawatt::route {
 
@@ -38,7 +39,7 @@ void Headroom::observe(bool missed) {
   constexpr double kLeast = -1.4;  // a quarter
   constexpr double kMost = 1.4;
   log_factor_ = std::clamp(log_factor_ + kStep * ((missed ? 1.0 : 0.0) - target_), kLeast, kMost);
-  factor_ = std::exp(log_factor_);
+  factor_ = trace::same_exp(log_factor_);
 }
 
 }  // namespace negawatt::route

@@ -2,8 +2,12 @@
 #include "route/request_cost.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+
+#include "trace/random.hpp"
 
 // Seconds, joules, tokens and steps are raw doubles in this file; counts of steps and of sequences
 // are means and need not be whole.
@@ -84,22 +88,22 @@ Spent prefill(const ServingModel& model, const Chunks& chunks, const Batch& batc
   return spent;
 }
 
-/// The mean number of others that share a step, as the request will meet them.
+/// Those whom a request meets at an instance, and what lies ahead of it.
 struct Company {
-  double ahead_time = 0.0;  ///< until the instance turns to the request
-  double sequences = 0.0;   ///< that decode with it at first
-  double context = 0.0;     ///< each, at its first step with the request
-  double steps = 0.0;       ///< for so long
-  double arriving = 0.0;    ///< mean number of others later on
-  double load = 0.0;        ///< share of time that prompts of others take
+  double wait = 0.0;       ///< seconds until the instance turns to the request
+  double residents = 0.0;  ///< that decode with it at first
+  double context = 0.0;    ///< tokens that each attends to at its first step with the request
+  double left = 1.0;       ///< mean number of tokens that they still produce
+  double arriving = 0.0;   ///< mean number of those who have come since, in the long run
+  double load = 0.0;       ///< share of time that their prompts take
 };
 
-/// H(n) = 1 + 1/2 + ... + 1/n, continued to real n >= 0 (Euler-Maclaurin; at n = 1 within 1e-3).
-double harmonic(double n) {
-  constexpr double kEuler = 0.57721566490153286;
-  if (n <= 1.0) return n;
-  return std::log(n) + kEuler + 0.5 / n - 1.0 / (12.0 * n * n);
-}
+/// The steps from `from` up to and without `end` since the request's turn, as it shares them.
+struct Sharing {
+  double alone = 1.0;   ///< share of the steps in which nobody else decodes
+  double others = 0.0;  ///< mean number of others in the rest of them
+  double steps = 0.0;
+};
 
 /// How many must leave before the request has a place in the batch and in memory.
 double must_leave(const InstanceView& view, double residents, double context, double input) {
@@ -112,100 +116,202 @@ double must_leave(const InstanceView& view, double residents, double context, do
   return std::clamp(std::max(residents + 1.0 - places, by_memory), 0.0, residents);
 }
 
-/// What lies ahead of a request at an instance with work.
-Company company_at(const InstanceView& view, double input, Residuals residuals) {
-  Company company;
-  const double running = view.running;
-  const double residents = running + view.waiting;
-  if (residents == 0.0) return company;
-  const ServingModel& model = *view.model;
+/// Time of the steps that compute the prompts that come first.
+double time_of_prompts_ahead(const InstanceView& view, double steps) {
   const double prompt = static_cast<double>(view.waiting_prompt);
-  const double held = static_cast<double>(view.context_tokens);
-  const double left = std::max(1.0, view.expected_output_left / residents);
-  const double mean_context = (held + prompt) / residents;
+  const double running = view.running;
+  const double each = prompt / std::max(1.0, static_cast<double>(view.waiting));
+  const double context = static_cast<double>(view.context_tokens) + running * 0.5 * (steps + 1.0);
+  const double attention = 0.5 * prompt * (each + 1.0) / steps;
+  return steps * step(*view.model, {prompt / steps, attention, running, context}).time;
+}
 
-  // Prompts that come first; their sequences decode afterwards.
-  const Chunks chunks = chunks_of(view, prompt, running);
-  if (prompt > 0.0) {
-    const double each = prompt / std::max(1.0, static_cast<double>(view.waiting));
-    const double attention = 0.5 * prompt * (each + 1.0) / chunks.steps;
-    company.ahead_time += chunks.steps * step(model, {prompt / chunks.steps, attention, running,
-                                                      held + running * 0.5 * (chunks.steps + 1.0)})
-                                             .time;
-  }
-  const double produced = std::min(1.0, running / residents) * chunks.steps;
-  const double still = std::max(0.0, left - produced);
+Company company_at(const InstanceView& view, const Task& task) {
+  Company company;
+  company.context = task.input_tokens + 0.5 * task.output_tokens;
+  company.left = std::max(1.0, task.output_tokens);
+  const double running = view.running;
+  const double all = running + view.waiting;
+  if (all == 0.0) return company;
+  const double prompt = static_cast<double>(view.waiting_prompt);
+  const double context = (static_cast<double>(view.context_tokens) + prompt) / all;
 
-  const double leaving = must_leave(view, residents, mean_context, input);
-  const double staying = std::max(residents - leaving, 1.0);
+  const double prompt_steps = chunks_of(view, prompt, running).steps;
+  if (prompt_steps > 0.0) company.wait += time_of_prompts_ahead(view, prompt_steps);
+  const double produced = running / all * prompt_steps;
+  const double left = view.expected_output_left / all - produced;
+  company.left = std::max(1.0, left);
+
+  const double leaving = must_leave(view, all, context, task.input_tokens);
+  company.residents = all - leaving;
   if (leaving > 0.0) {
-    const Batch batch{staying, staying * (mean_context + 0.5 * still), 0.0};
-    company.ahead_time += decode(model, batch, leaving * still / staying).time;
+    const double staying = std::max(1.0, company.residents);
+    const Batch batch{staying, staying * (context + 0.5 * company.left), 0.0};
+    company.wait += decode(*view.model, batch, leaving * company.left / staying).time;
   }
-  const double thinning =
-      residuals == Residuals::memoryless ? std::max(1.0, harmonic(staying)) : 1.0;
-  company.sequences = leaving < residents ? staying / thinning : 0.0;
-  company.context = mean_context + produced + 1.0;
-  company.steps = still * thinning;
+  company.context = context + produced + 1.0;
   return company;
 }
 
-/// Adds those who will come, at the rate of late, while the request is there for `time`.
-void add_arrivals(const InstanceView& view, const Task& task, double time, Company& company) {
+/// Adds those who will come, at the rate of late.
+void add_arrivals(const InstanceView& view, const Task& task, Company& company) {
   const double rate = view.completions_per_second;
   if (rate <= 0.0) return;
+  const model::StepCoefficients& c = view.model->coefficients();
   const double most = view.most_sequences == 0 ? std::numeric_limits<double>::infinity()
                                                : view.most_sequences - 1.0;
-  company.arriving = std::min(most, rate * time);
-  if (company.context == 0.0) company.context = task.input_tokens + 0.5 * task.output_tokens;
-  const model::StepCoefficients& c = view.model->coefficients();
+  // As if bound by memory: the number of newcomers need not be known better.
+  const double one_step = c.overhead + c.link + c.memory_weights + c.memory_experts +
+                          (company.residents + 1.0) *
+                              (c.overhead_per_sequence + company.context * c.memory_per_context);
   const double prompt_time = task.input_tokens * (c.compute_per_token + c.link_per_token +
                                                   0.5 * task.input_tokens * c.compute_per_attended);
+  company.arriving = std::min(most, rate * (prompt_time + task.output_tokens * one_step));
   constexpr double kMostOfTheTime = 0.9;
   company.load = std::min(kMostOfTheTime, rate * prompt_time);
 }
 
-/// The two futures, as far as they differ.
-struct Futures {
-  Spent prompt_with, prompt_without;  ///< the steps that compute the prompt
-  Spent with, without;                ///< decoding in the company met at first
-  Spent tail_with, tail_without;      ///< decoding after that
-  double companions = 0.0;            ///< at first
-  double shared = 0.0;                ///< steps of `with`
+/// The exponential integral E1(x), x > 0; Abramowitz and Stegun 5.1.53 and 5.1.56.
+double exponential_integral(double x) {
+  if (x > 20.0) return 0.0;  // below 1e-10
+  if (x > 1.0) {
+    const double over =
+        (((x + 8.5733287401) * x + 18.0590169730) * x + 8.6347608925) * x + 0.2677737343;
+    const double under =
+        (((x + 9.5733223454) * x + 25.6329561486) * x + 21.0996530827) * x + 3.9584969228;
+    return trace::same_exp(-x) / x * over / under;
+  }
+  return -trace::same_log(x) - 0.57721566 +
+         x * (0.99999193 +
+              x * (-0.24991055 + x * (0.05519968 + x * (-0.00976004 + x * 0.00107857))));
+}
+
+/// 1/k
+constexpr auto kInverse = [] {
+  std::array<double, 17> inverse{};
+  for (std::size_t k = 1; k < inverse.size(); ++k) inverse[k] = 1.0 / static_cast<double>(k);
+  return inverse;
+}();
+
+/// Of n memoryless lifetimes of mean 1: the integral from 0 to y of the probability that all have
+/// ended, (1 - e^-y)^n. That is y - sum over k <= n of (1 - e^-y)^k / k; for large n the integrand
+/// nears exp(-n e^-y) (Gumbel), and E1(n) is nothing. `lasting`: e^-y.
+double time_after_all(double n, double y, double lasting) {
+  constexpr auto kFew = static_cast<double>(kInverse.size() - 1);
+  if (n > kFew) return exponential_integral(n * lasting);
+  const auto whole = static_cast<std::size_t>(n + 0.5);
+  double sum = 0.0;
+  for (std::size_t k = whole; k >= 1; --k) sum = (sum + kInverse[k]) * (1.0 - lasting);
+  return std::max(0.0, y - sum);
+}
+
+/// How the request shares `steps` steps from `from` on when residents leave one by one.
+Sharing thinning(const Company& company, double from, double steps) {
+  if (steps <= 0.0) return {};
+  const double start = from / company.left;
+  const double width = steps / company.left;
+  const double lasting = trace::same_exp(-start);
+  const double lasting_on = trace::same_exp(-width);
+  const double staying = lasting * (1.0 - lasting_on) / width;
+  const double newcomers = company.arriving * (1.0 - staying);
+  const double n = company.residents;
+  double alone = 1.0;
+  if (n > 0.0) {
+    const double end = start + width;
+    const double nobody =
+        time_after_all(n, end, lasting * lasting_on) - time_after_all(n, start, lasting);
+    alone = std::clamp(nobody / width, 0.0, 1.0);
+  }
+  // Nobody is left late, when those who come have come; with nobody there at all, on average.
+  constexpr double kNever = 1e-9;
+  if (alone > kNever && company.arriving > 0.0) {
+    alone *= trace::same_exp(n > 0.0 ? -company.arriving : -newcomers);
+  }
+  const double others = n * staying + newcomers;
+  if (alone > 1.0 - kNever || others < kNever) return {1.0, 0.0, steps};
+  if (alone < kNever) alone = 0.0;
+  return {alone, std::max(1.0, others / (1.0 - alone)), steps};
+}
+
+/// What one request makes of some steps: with it, and more than without it.
+struct Difference {
+  double with_time = 0.0;
+  double energy = 0.0;
+  double time = 0.0;
+  double delay = 0.0;  ///< of all the others together
+
+  Difference& operator+=(const Difference& other) {
+    with_time += other.with_time;
+    energy += other.energy;
+    time += other.time;
+    delay += other.delay;
+    return *this;
+  }
 };
 
-Futures futures(const InstanceView& view, const Task& task, const Company& company) {
+/// Decoding steps of which the request has `own` tokens of context in the first, each of the
+/// others `context`.
+Difference decode_difference(const ServingModel& model, const Sharing& sharing, double own,
+                             double context) {
+  Difference d;
+  if (sharing.steps <= 0.0) return d;
+  if (sharing.alone > 0.0) {
+    const Spent solo = decode(model, {1.0, own, 1.0}, sharing.steps);
+    d += {sharing.alone * solo.time, sharing.alone * solo.energy, sharing.alone * solo.time};
+  }
+  if (sharing.alone >= 1.0) return d;
+  const double shared = 1.0 - sharing.alone;
+  const double n = sharing.others;
+  const Spent with = decode(model, {n + 1.0, n * context + own, n + 1.0}, sharing.steps);
+  const Spent without = decode(model, {n, n * context, n}, sharing.steps);
+  const double longer = with.time - without.time;
+  d += {shared * with.time, shared * (with.energy - without.energy), shared * longer,
+        shared * n * longer};
+  return d;
+}
+
+/// The steps that compute the request's prompt, while `others` decode in the first `shared`.
+Difference prompt_difference(const ServingModel& model, const Chunks& chunks, const Batch& others,
+                             double shared) {
+  const Spent with = prefill(model, chunks, others, shared);
+  const Spent without = decode(model, others, shared);
+  const double longer = with.time - without.time;
+  return {with.time, with.energy - without.energy, longer, others.sequences * longer};
+}
+
+/// The difference that the request makes from its turn on.
+struct Turn {
+  Difference prompt;
+  Difference answer;
+  double step = 0.0;  ///< a decoding step of those it meets first
+};
+
+Turn turn_of(const InstanceView& view, const Task& task, const Company& company,
+             Residuals residuals) {
   const ServingModel& model = *view.model;
-  Futures f;
-  f.companions = std::max(company.sequences, company.arriving);
-  const Batch others{f.companions, f.companions * company.context, f.companions};
+  const double n = company.residents;
+  const double met = n > 0.0 ? company.left : 0.0;
+  Turn turn;
   double prompt_steps = 0.0;
   if (task.prompt) {
-    const Chunks chunks = chunks_of(view, task.input_tokens, f.companions);
+    const Chunks chunks = chunks_of(view, task.input_tokens, n);
     prompt_steps = chunks.steps;
-    f.prompt_with = prefill(model, chunks, others, std::min(prompt_steps, company.steps));
-    f.prompt_without = decode(model, others, std::min(prompt_steps, company.steps));
+    const Batch others{n, n * company.context, n};
+    turn.prompt = prompt_difference(model, chunks, others, std::min(prompt_steps, met));
   }
-  if (!task.answer) return f;
-  const double steps = std::max(0.0, task.output_tokens - 1.0);
-  const double shared = std::clamp(company.steps - prompt_steps, 0.0, steps);
-  f.shared = shared;
-  Batch later = others;
-  later.context += prompt_steps * others.growth;
-  f.without = decode(model, later, shared);
-  f.with = decode(
-      model, {later.sequences + 1.0, later.context + task.input_tokens + 1.0, later.growth + 1.0},
-      shared);
-  // Arrivals replace each other, so that their context stands still.
-  const double tail = steps - shared;
-  const double come = company.arriving;
-  const double own = task.input_tokens + 1.0 + shared;
-  f.tail_with = decode(model, {come + 1.0, come * company.context + own, 1.0}, tail);
-  if (come > 1e-9) {
-    const double any = -std::expm1(-come);  // Poisson: somebody is there
-    f.tail_without = any * decode(model, {come / any, come / any * company.context, 0.0}, tail);
+  const double steps = task.answer ? std::max(0.0, task.output_tokens - 1.0) : 0.0;
+  const double own = task.input_tokens + 1.0;
+  const double context = company.context + prompt_steps;
+  Sharing first = thinning(company, prompt_steps, steps);
+  Sharing later;
+  if (residuals == Residuals::equal) {
+    first = {n > 0.0 ? 0.0 : 1.0, n, std::clamp(met - prompt_steps, 0.0, steps)};
+    later.steps = steps - first.steps;
   }
-  return f;
+  turn.answer = decode_difference(model, first, own, context);
+  turn.step = first.steps > 0.0 ? turn.answer.with_time / first.steps : 0.0;
+  turn.answer += decode_difference(model, later, own + first.steps, context);
+  return turn;
 }
 
 /// Energy of being woken, and of the time that the instance is on longer, because of the request.
@@ -216,11 +322,11 @@ double standby(const InstanceView& view, double busy, double time) {
   const double longer = has_work     ? busy
                         : view.ready ? time + view.idle_for.in_si()
                                      : time - view.ready_in.in_si() + linger;
-  const double kept_on_anyway = -std::expm1(-view.completions_per_second * (time + linger));
+  const double nobody_comes = trace::same_exp(-view.completions_per_second * (time + linger));
   const double above_sleep =
       std::max(0.0, view.model->coefficients().idle_power - view.sleep_power.in_si());
   const double start = view.ready || has_work ? 0.0 : view.start_energy.in_si();
-  return start + (1.0 - kept_on_anyway) * above_sleep * std::max(0.0, longer);
+  return start + nobody_comes * above_sleep * std::max(0.0, longer);
 }
 
 }  // namespace
@@ -263,30 +369,23 @@ Seconds saturated_time(const InstanceView& view, const Task& task, Seconds betwe
 }
 
 Marginal marginal_cost(const InstanceView& view, const Task& task, Residuals residuals) {
-  Company company = company_at(view, task.input_tokens, residuals);
-  if (view.completions_per_second > 0.0) {
-    const Cost alone = isolated_cost(view, task);
-    add_arrivals(view, task, alone.time.in_si(), company);
-  }
-  const Futures f = futures(view, task, company);
+  Company company = company_at(view, task);
+  if (residuals == Residuals::memoryless) add_arrivals(view, task, company);
+  const Turn turn = turn_of(view, task, company, residuals);
   const double stretched = 1.0 / (1.0 - company.load);
-  const double decoding = (f.with.time + f.tail_with.time) * stretched;
+  const double decoding = turn.answer.with_time * stretched;
   const double steps = std::max(1.0, task.output_tokens - 1.0);
-  const double wait = (view.ready ? 0.0 : view.ready_in.in_si()) + company.ahead_time;
-  const double first = wait + f.prompt_with.time;
+  const double wait = (view.ready ? 0.0 : view.ready_in.in_si()) + company.wait;
 
   Marginal m;
   m.wait = Seconds(wait);
-  m.time_to_first_token = Seconds(first);
-  m.time_to_completion = Seconds(first + decoding);
-  m.time_between_tokens = Seconds(task.answer ? decoding / steps : 0.0);
-  m.energy = Joules(f.prompt_with.energy - f.prompt_without.energy + f.with.energy -
-                    f.without.energy + f.tail_with.energy - f.tail_without.energy);
-  const double early = f.prompt_with.time - f.prompt_without.time + f.with.time - f.without.time;
-  const double late = f.tail_with.time - f.tail_without.time;
-  m.busy = Seconds(early + late);
-  m.delay = Seconds(f.companions * early + company.arriving * late);
-  m.step = f.shared > 0.0 ? Seconds(f.with.time / f.shared * stretched) : m.time_between_tokens;
+  m.time_to_first_token = Seconds(wait + turn.prompt.with_time);
+  m.time_to_completion = Seconds(wait + turn.prompt.with_time + decoding);
+  m.time_between_tokens = Seconds(decoding / steps);
+  m.energy = Joules(turn.prompt.energy + turn.answer.energy);
+  m.busy = Seconds(turn.prompt.time + turn.answer.time);
+  m.delay = Seconds(turn.prompt.delay + turn.answer.delay);
+  m.step = Seconds(turn.step * stretched);
   m.standby = Joules(standby(view, m.busy.in_si(), m.time_to_completion.in_si()));
   return m;
 }

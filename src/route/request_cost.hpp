@@ -38,8 +38,8 @@ struct Task {
 
 /// How the tokens that residents still have to produce vary around their mean.
 enum class Residuals : std::uint8_t {
-  equal,      ///< all the same: residents end together
-  memoryless  ///< exponential: the batch thins out; the last of N ends after mean * H(N) steps
+  equal,      ///< all the same: residents end together, and nobody comes
+  memoryless  ///< exponential: they leave one by one, and others come
 };
 
 /// The difference that a request makes to an instance.
@@ -57,10 +57,11 @@ struct Marginal {
   Joules standby;  ///< of being woken and of staying on longer; 0 if it never sleeps
 };
 
-/// With completions at the rate of late, others come to share the steps in which the request would
-/// be alone: by Little's law rate x time in the system of them, Poisson distributed. And the same
-/// others keep the instance on with probability 1 - exp(-rate x time), which is what `standby` is
-/// not charged for.
+/// When residents are memoryless, a step in which all of them have ended is the request's alone and
+/// costs what it costs whole; any other costs what one sequence more makes of it. Others come at
+/// the rate of completions of late, by Little's law rate x time in the system of them in the long
+/// run, Poisson distributed; they too keep the request from being alone. And they keep the instance
+/// on with probability 1 - exp(-rate x time), which is what `standby` is not charged for.
 [[nodiscard]] Marginal marginal_cost(const InstanceView& view, const Task& task,
                                      Residuals residuals = Residuals::memoryless);
 

@@ -3,6 +3,8 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <limits>
 #include <numbers>
 
 namespace negawatt::trace {
@@ -16,6 +18,17 @@ std::uint64_t split_mix(std::uint64_t& state) {
   z = (z ^ (z >> 27U)) * 0x94d049bb133111ebU;
   return z ^ (z >> 31U);
 }
+
+/// 1/n!
+constexpr auto kInverseFactorial = [] {
+  std::array<double, 15> inverse{};
+  double factorial = 1.0;
+  for (std::size_t n = 0; n < inverse.size(); ++n) {
+    factorial *= n > 0 ? static_cast<double>(n) : 1.0;
+    inverse[n] = 1.0 / factorial;
+  }
+  return inverse;
+}();
 
 }  // namespace
 
@@ -99,9 +112,17 @@ double same_exp(double x) {
   constexpr double kHigh = 0x1.62e42fee00000p-1;
   constexpr double kLow = 0x1.a39ef35793c76p-33;
   const double rest = (x - power * kHigh) - power * kLow;
-  double series = 1.0;
-  for (int n = 14; n >= 1; --n) series = 1.0 + series * rest / n;
-  return std::ldexp(series, static_cast<int>(power));
+  double series = 0.0;
+  for (std::size_t n = kInverseFactorial.size(); n-- > 0;) {
+    series = series * rest + kInverseFactorial[n];
+  }
+  // 2^power straight into the exponent where it is a normal number.
+  constexpr double kMostNormal = 1000.0;
+  if (power > -kMostNormal && power < kMostNormal) {
+    const auto exponent = static_cast<std::uint64_t>(static_cast<std::int64_t>(power) + 1023);
+    return series * std::bit_cast<double>(exponent << 52U);
+  }
+  return power < 0.0 ? 0.0 : std::numeric_limits<double>::infinity();
 }
 
 double same_sine(double turn) {

@@ -36,7 +36,7 @@ class Random {
 
 /// Elementary functions that are the same on every machine.
 [[nodiscard]] double same_log(double x);      ///< x > 0
-[[nodiscard]] double same_exp(double x);      ///< |x| < 700
+[[nodiscard]] double same_exp(double x);      ///< 0 below -693, infinite above 693
 [[nodiscard]] double same_sine(double turn);  ///< of `turn` full turns, 0 <= turn <= 1
 
 }  // namespace negawatt::trace
