@@ -43,6 +43,23 @@ struct PipelineArguments {
   std::string out;
 };
 
+/// Options of `negawatt assign`.
+struct AssignArguments {
+  std::string requests;
+  std::string request_format;
+  std::string systems;
+  std::string model;
+  double lambda = 1.0;
+  bool normalise = false;
+  std::string policy = "optimal";
+  std::string threshold;
+  std::string capacity;
+  std::string outside = "extrapolate";
+  std::uint64_t seed = 1;
+  bool json = false;
+  std::string out;
+};
+
 /// Options of `negawatt sweep`.
 struct SweepArguments {
   std::string gpu;

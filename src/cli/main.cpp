@@ -15,6 +15,7 @@
 
 namespace {
 
+using negawatt::cli::AssignArguments;
 using negawatt::cli::CompareArguments;
 using negawatt::cli::DoctorArguments;
 using negawatt::cli::Format;
@@ -91,6 +92,38 @@ void add_pipeline_options(CLI::App& verb, PipelineArguments& a) {
   verb.add_option("--deadline", a.deadline_s, "iteration deadline in seconds")->excludes(slowdown);
   verb.add_flag("--frontier", a.frontier, "also compute the whole time-energy frontier");
   add_format(verb, a.format, a.out);
+}
+
+void add_assign_options(CLI::App& verb, AssignArguments& a) {
+  verb.add_option("--requests", a.requests,
+                  "request trace (CSV or JSON lines); '-' is standard input")
+      ->required();
+  verb.add_option(
+      "--format", a.request_format,
+      "of the requests: azure, lmsys, vidur, splitwise, mooncake, burstgpt, own, lengths "
+      "(default: by the header)");
+  verb.add_option(
+          "--systems", a.systems,
+          "measured costs: system,model,input_tokens,output_tokens,energy_j,runtime_s (CSV)")
+      ->required();
+  verb.add_option("--model", a.model, "the model, where systems were measured with several");
+  verb.add_option("--lambda", a.lambda,
+                  "least lambda * joules + (1 - lambda) * seconds (default 1: energy)");
+  verb.add_flag("--normalise", a.normalise, "joules and seconds as shares of the largest measured");
+  verb.add_option(
+      "--policy", a.policy,
+      "optimal (default), input-threshold, output-threshold, both-thresholds, all:NAME, "
+      "random, round-robin, follow-up");
+  verb.add_option("--threshold", a.threshold,
+                  "some of input=TOKENS, output=TOKENS, small=NAME (default: the best)");
+  verb.add_option("--capacity", a.capacity,
+                  "NAME=SHARE,... at most this share of the requests, or whole number above 1");
+  verb.add_option("--outside", a.outside,
+                  "beyond the measured sizes: extrapolate (default) or refuse")
+      ->check(CLI::IsMember({"extrapolate", "refuse"}).description(""));
+  verb.add_option("--seed", a.seed, "of policy random (default 1)");
+  verb.add_flag("--json", a.json, "for programs");
+  verb.add_option("--out", a.out, "file for the result as JSON; '-' is standard output");
 }
 
 void add_doctor_options(CLI::App& verb, DoctorArguments& a) {
@@ -214,18 +247,21 @@ int run(int argc, char** argv) {
   PlanArguments plan;
   PlanArguments report{.frontier = true, .format = Format::html, .out = "report.html"};
   PipelineArguments pipeline;
+  AssignArguments assign;
   SweepArguments sweep;
   RunArguments governed;
   CompareArguments compared;
   auto* plan_verb = app.add_subcommand("plan", "choose clocks for the kernels of one iteration");
   auto* report_verb = app.add_subcommand("report", "the same plan, explained in one HTML page");
   auto* pipeline_verb = app.add_subcommand("pipeline", "choose clocks in a pipeline iteration");
+  auto* assign_verb = app.add_subcommand("assign", "choose a system for each request of a trace");
   auto* sweep_verb = app.add_subcommand("sweep", "measure a kernel table at many clocks");
   auto* run_verb = app.add_subcommand("run", "run a command under a clock plan");
   auto* compare_verb = app.add_subcommand("compare", "promised against achieved of several runs");
   add_plan_options(*plan_verb, plan);
   add_plan_options(*report_verb, report);
   add_pipeline_options(*pipeline_verb, pipeline);
+  add_assign_options(*assign_verb, assign);
   add_sweep_options(*sweep_verb, sweep);
   add_run_options(*run_verb, governed);
   DoctorArguments doctor;
@@ -254,6 +290,7 @@ int run(int argc, char** argv) {
   if (report_verb->parsed()) done = negawatt::cli::run_plan(report, command);
   if (sweep_verb->parsed()) done = negawatt::cli::run_sweep(sweep);
   if (pipeline_verb->parsed()) done = negawatt::cli::run_pipeline(pipeline, command);
+  if (assign_verb->parsed()) done = negawatt::cli::run_assign(assign, command);
   if (doctor_verb->parsed()) done = negawatt::cli::run_doctor(doctor);
   if (top_verb->parsed()) done = negawatt::cli::run_top(top);
   if (simulate_verb->parsed()) done = negawatt::cli::run_simulate(simulate);

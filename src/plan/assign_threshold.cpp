@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "plan/assign_threshold.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace negawatt::plan {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Sums over a sequence whose entries change, with the least sum of any prefix (the empty one is
+/// 0).
+class PrefixTree {
+ public:
+  explicit PrefixTree(std::size_t size) {
+    while (leaves_ < size) leaves_ *= 2;
+    sum_.assign(2 * leaves_, 0.0);
+    least_.assign(2 * leaves_, 0.0);
+  }
+  void add(std::size_t at, double change) {
+    auto node = leaves_ + at;
+    sum_[node] += change;
+    least_[node] = std::min(0.0, sum_[node]);
+    while ((node /= 2) > 0) {
+      sum_[node] = sum_[2 * node] + sum_[2 * node + 1];
+      least_[node] = std::min(least_[2 * node], sum_[2 * node] + least_[2 * node + 1]);
+    }
+  }
+  [[nodiscard]] double least() const { return least_[1]; }
+
+ private:
+  std::size_t leaves_ = 1;
+  std::vector<double> sum_;
+  std::vector<double> least_;
+};
+
+}  // namespace
+
+bool is_below(trace::RequestSize size, const Threshold& threshold) {
+  return (!threshold.input_tokens || size.input_tokens <= *threshold.input_tokens) &&
+         (!threshold.output_tokens || size.output_tokens <= *threshold.output_tokens);
+}
+
+ThresholdSearch::ThresholdSearch(const AssignCosts& costs, const Workload& workload)
+    : costs_(&costs),
+      workload_(&workload),
+      by_input_(order_by(&trace::RequestSize::input_tokens)),
+      by_output_(order_by(&trace::RequestSize::output_tokens)),
+      output_rank_(workload.groups.size()),
+      pairs_(all_pairs()) {
+  std::uint32_t rank = 0;
+  for (std::size_t i = 0; i < by_output_.group.size(); ++i) {
+    output_rank_[by_output_.group[i]] = rank;
+    if (by_output_.ends_at(i)) ++rank;
+  }
+}
+
+ThresholdSearch::Order ThresholdSearch::order_by(std::uint32_t trace::RequestSize::* count) const {
+  Order order;
+  order.group.resize(workload_->groups.size());
+  std::iota(order.group.begin(), order.group.end(), 0U);
+  const auto tokens = [&](std::uint32_t group) { return workload_->groups[group].size.*count; };
+  std::ranges::stable_sort(order.group, {}, tokens);
+  for (const auto group : order.group) order.tokens.push_back(tokens(group));
+  return order;
+}
+
+std::vector<ThresholdSearch::Pair> ThresholdSearch::all_pairs() const {
+  const auto systems = costs_->systems();
+  std::vector<double> alone(systems, 0.0);
+  std::vector<double> together(systems * systems, 0.0);  // of a < b
+  std::vector<double> utility(systems);
+  for (std::size_t g = 0; g < costs_->groups(); ++g) {
+    for (std::size_t s = 0; s < systems; ++s) {
+      utility[s] = static_cast<double>(costs_->requests_in(g)) * costs_->utility(g, s);
+      alone[s] += utility[s];
+    }
+    for (std::size_t a = 0; a < systems; ++a)
+      for (std::size_t b = a + 1; b < systems; ++b)
+        together[a * systems + b] += std::min(utility[a], utility[b]);
+  }
+  std::vector<Pair> pairs;
+  for (std::size_t a = 0; a < systems; ++a) {
+    for (std::size_t b = 0; b < systems; ++b) {
+      // Infinite: the system does not take every request.
+      if (a == b || alone[a] == kInfinity || alone[b] == kInfinity) continue;
+      pairs.push_back({a, b, together[std::min(a, b) * systems + std::max(a, b)], alone[b]});
+    }
+  }
+  std::ranges::stable_sort(pairs, {}, &Pair::bound);
+  return pairs;
+}
+
+std::vector<double> ThresholdSearch::changes(const Pair& pair) const {
+  std::vector<double> change(costs_->groups());
+  for (std::size_t g = 0; g < change.size(); ++g)
+    change[g] = static_cast<double>(costs_->requests_in(g)) *
+                (costs_->utility(g, pair.small) - costs_->utility(g, pair.large));
+  return change;
+}
+
+/// The tokens up to which the changes sum up to least.
+ThresholdSearch::Cut ThresholdSearch::best_cut(const Order& order,
+                                               const std::vector<double>& change,
+                                               std::optional<std::uint32_t> fixed) {
+  Cut best{0.0, fixed.value_or(0)};
+  double sum = 0.0;
+  for (std::size_t i = 0; i < order.group.size(); ++i) {
+    if (fixed && order.tokens[i] > *fixed) break;
+    sum += change[order.group[i]];
+    if (fixed)
+      best.change = sum;
+    else if (order.ends_at(i) && sum < best.change)
+      best = {sum, order.tokens[i]};
+  }
+  return best;
+}
+
+std::optional<std::uint32_t> ThresholdSearch::best_corner_input(
+    const std::vector<double>& change) const {
+  PrefixTree tree(output_rank_.size());
+  std::optional<std::uint32_t> input;
+  double least = 0.0;
+  for (std::size_t i = 0; i < by_input_.group.size(); ++i) {
+    const auto group = by_input_.group[i];
+    tree.add(output_rank_[group], change[group]);
+    if (!by_input_.ends_at(i) || tree.least() >= least) continue;
+    least = tree.least();
+    input = by_input_.tokens[i];
+  }
+  return input;
+}
+
+ThresholdSearch::Corner ThresholdSearch::best_corner(const std::vector<double>& change,
+                                                     const FixedThreshold& fixed) const {
+  auto input = fixed.input_tokens;
+  if (!input && !fixed.output_tokens) input = best_corner_input(change);
+  if (!input && !fixed.output_tokens) return {};
+  // One of them is known: the other is the best cut through what is below it.
+  const auto& known = input ? by_input_ : by_output_;
+  const auto limit = input ? *input : *fixed.output_tokens;
+  auto inside = change;
+  for (std::size_t i = 0; i < known.group.size(); ++i)
+    if (known.tokens[i] > limit) inside[known.group[i]] = 0.0;
+  if (!input) {
+    const auto cut = best_cut(by_input_, inside, std::nullopt);
+    return {cut.change, cut.tokens, limit};
+  }
+  const auto cut = best_cut(by_output_, inside, fixed.output_tokens);
+  return {cut.change, limit, cut.tokens};
+}
+
+/// The objective of the best thresholds between two systems, which are put into `found`.
+double ThresholdSearch::objective_of(ThresholdOn on, const Pair& pair, const FixedThreshold& fixed,
+                                     Threshold& found) const {
+  const auto change = changes(pair);
+  found = {.small = pair.small, .large = pair.large};
+  if (on == ThresholdOn::both) {
+    const auto corner = best_corner(change, fixed);
+    found.input_tokens = corner.input;
+    found.output_tokens = corner.output;
+    return pair.large_alone + corner.change;
+  }
+  const bool on_input = on == ThresholdOn::input;
+  const auto cut = on_input ? best_cut(by_input_, change, fixed.input_tokens)
+                            : best_cut(by_output_, change, fixed.output_tokens);
+  (on_input ? found.input_tokens : found.output_tokens) = cut.tokens;
+  return pair.large_alone + cut.change;
+}
+
+std::optional<Threshold> ThresholdSearch::best(ThresholdOn on, const FixedThreshold& fixed,
+                                               std::optional<std::size_t> small) const {
+  std::optional<Threshold> best;
+  double least = kInfinity;
+  for (const auto& pair : pairs_) {
+    if (pair.bound >= least) break;
+    if (small && pair.small != *small) continue;
+    Threshold found;
+    const double objective = objective_of(on, pair, fixed, found);
+    if (objective >= least) continue;
+    least = objective;
+    best = found;
+  }
+  return best;
+}
+
+}  // namespace negawatt::plan
