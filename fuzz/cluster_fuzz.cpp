@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // sim::parse_cluster on any bytes, with one device and one architecture beside them: what is
-// accepted can be simulated, and promises are times.
+// accepted can be simulated, and SLOs are times.
 #include "sim/cluster_file.hpp"
 
 #include <optional>
@@ -45,7 +45,7 @@ bool accepts(std::string_view bytes) {
             "a step takes time");
   }
   for (const auto& [name, slo] : cluster->slos)
-    require(is_time(slo.ttft) && is_time(slo.tbt) && is_time(slo.e2e), "a promise is a time");
+    require(is_time(slo.ttft) && is_time(slo.tbt) && is_time(slo.e2e), "an SLO is a time");
   return true;
 }
 

@@ -142,7 +142,7 @@ TEST_F(SimulateCli, MakesUpRequestsAsAFileDescribesThem) {
 
 TEST_F(SimulateCli, BadInputIsOneLineThatSaysWhat) {
   expect_refused(simulate("--policy round-robbin"), "there is no policy 'round-robbin'");
-  expect_refused(simulate("--format azur"), "there is no request format 'azur'");
+  expect_refused(simulate("--format azur"), "--format is 'azur', expected");
   expect_refused(simulate("--speed 0"), "--speed is 0, expected numbers above 0");
   expect_refused(simulate("--policy negawatt:lambda=*"), "needs --lambda");
   folder.file("c.toml", "model = \"model.toml\"\n[[instances]]\ndevise = \"gpu.toml\"\n");

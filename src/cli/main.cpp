@@ -185,7 +185,7 @@ void add_compare_options(CLI::App& verb, CompareArguments& a) {
 }
 
 void add_simulate_options(CLI::App& verb, SimulateArguments& a) {
-  verb.add_option("--cluster", a.cluster, "what serves: instances, promises, link (TOML)")
+  verb.add_option("--cluster", a.cluster, "what serves: instances, SLOs, link (TOML)")
       ->required();
   verb.add_option("--requests", a.requests,
                   "request trace (CSV or JSON lines; '-' is standard input), or a description of "

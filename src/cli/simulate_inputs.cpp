@@ -6,19 +6,17 @@
 #include <chrono>
 #include <cmath>
 #include <cstddef>
-#include <optional>
+#include <cstdio>
 #include <string_view>
 #include <utility>
 
 #include "cli/files.hpp"
-#include "cli/terminal.hpp"
-#include "core/text.hpp"
+#include "cli/request_file.hpp"
 #include "sim/energy_bound.hpp"
 #include "sim/energy_meter.hpp"
 #include "sim/simulate.hpp"
 #include "sim/trace_source.hpp"
 #include "trace/generator.hpp"
-#include "trace/request_readers.hpp"
 
 namespace negawatt::cli {
 namespace {
@@ -45,23 +43,26 @@ sim::ReadFile beside(const std::string& file, std::uint64_t& fingerprint) {
   };
 }
 
-Result<std::optional<trace::RequestFormat>> format_of(const std::string& name) {
-  if (name.empty()) return std::nullopt;
-  if (const auto format = trace::request_format_named(name)) return format;
-  return failure(Code::invalid, fmt::format("there is no request format '{}', expected one of {}",
-                                            printable(name), trace::request_format_names()));
+void mix(std::uint64_t& fingerprint, const trace::Request& request) {
+  mix(fingerprint, fmt::format("{} {} {} {} {};", request.arrival.in_si(), request.input_tokens,
+                               request.output_tokens, request.request_class, request.priority));
 }
 
-Status read_trace(const SimulateArguments& a, std::string_view bytes, SimulateInputs& inputs) {
-  NW_TRY(const auto format, format_of(a.request_format));
-  NW_TRY(auto trace, trace::parse_requests(bytes, a.requests, format));
-  if (trace.last_line_open) note_open_last_line(a.requests);
+Status read_trace(const SimulateArguments& a, SimulateInputs& inputs) {
+  NW_TRY(auto trace, load_requests(a.requests, a.request_format));
+  note_simultaneous(trace);
+  if (!trace.has_arrivals)
+    std::fprintf(stderr, "negawatt: note: %s has lengths only; all requests arrive at 0\n",
+                 trace.name.c_str());
+  for (const auto& request : trace.requests) mix(inputs.fingerprint, request);
   inputs.classes = trace.classes;
   inputs.requests = std::move(trace);
   return {};
 }
 
-Status read_workload(const SimulateArguments& a, std::string_view bytes, SimulateInputs& inputs) {
+Status read_workload(const SimulateArguments& a, SimulateInputs& inputs) {
+  NW_TRY(const auto bytes, read_input(a.requests));
+  mix(inputs.fingerprint, bytes);
   NW_TRY(auto description,
          sim::parse_workload(bytes, a.requests, beside(a.requests, inputs.fingerprint)));
   inputs.classes = std::move(description.classes);
@@ -101,12 +102,10 @@ Result<SimulateInputs> read_simulate_inputs(const SimulateArguments& arguments) 
   mix(inputs.fingerprint, cluster);
   NW_TRY(inputs.description, sim::parse_cluster(cluster, arguments.cluster,
                                                 beside(arguments.cluster, inputs.fingerprint)));
-  NW_TRY(const auto bytes, read_input(arguments.requests));
-  mix(inputs.fingerprint, bytes);
   if (arguments.requests.ends_with(".toml"))
-    NW_CHECK(read_workload(arguments, bytes, inputs));
+    NW_CHECK(read_workload(arguments, inputs));
   else
-    NW_CHECK(read_trace(arguments, bytes, inputs));
+    NW_CHECK(read_trace(arguments, inputs));
   NW_TRY(inputs.description.cluster.slos, sim::slos_of(inputs.description, inputs.classes));
   inputs.facts = sim::fleet_facts(inputs.description, inputs.description.cluster.slos);
   return inputs;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is simulated: instances of a serving engine, how they are switched on and off, the link
-// between them, and what is promised to each class of requests. Values only; SI units. A Cluster
+// between them, and the SLO of each class of requests. Values only; SI units. A Cluster
 // that validate() accepts can be simulated; nothing later fails because of it.
 #pragma once
 
@@ -52,7 +52,7 @@ struct Link {
   Joules energy_per_token;
 };
 
-/// What a class of requests is promised; what is absent is not promised.
+/// Service-level objectives of a class of requests; what is absent may take any time.
 struct Slo {
   std::optional<Seconds> ttft;  ///< to the first token
   std::optional<Seconds> tbt;   ///< between tokens, a request's mean
@@ -64,7 +64,7 @@ struct Slo {
 struct Cluster {
   std::vector<InstanceSpec> instances;
   std::optional<Link> link;  ///< none: prompt and answer of a request stay on one instance
-  std::vector<Slo> slos;     ///< by request class; a class beyond the end is promised nothing
+  std::vector<Slo> slos;     ///< by request class; a class beyond the end has none
 };
 
 /// Tokens that the KV memory of an instance holds.

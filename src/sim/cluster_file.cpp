@@ -252,10 +252,10 @@ Result<std::vector<Slo>> slos_of(const ClusterDescription& description,
     if (found == classes.end()) {
       const std::vector<std::string_view> known(classes.begin(), classes.end());
       const auto nearest = nearest_name(name, known);
-      return failure(Code::invalid,
-                     fmt::format("a promise is made to the class '{}', which no request has{}",
-                                 printable(name),
-                                 nearest.empty() ? "" : fmt::format("; is it '{}'?", nearest)));
+      return failure(
+          Code::invalid,
+          fmt::format("there is an SLO for the class '{}', which no request has{}", printable(name),
+                      nearest.empty() ? "" : fmt::format("; is it '{}'?", nearest)));
     }
     slos[static_cast<std::size_t>(found - classes.begin())] = slo;
   }

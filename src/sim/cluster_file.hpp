@@ -38,7 +38,7 @@ struct ClusterDescription {
 [[nodiscard]] Result<ClusterDescription> parse_cluster(std::string_view bytes,
                                                        std::string_view file, const ReadFile& read);
 
-/// The promise to each of `classes`, in their order. Fails on a promise to a class there is not.
+/// The SLO of each of `classes`, in their order. Fails on one of a class that there is not.
 [[nodiscard]] Result<std::vector<Slo>> slos_of(const ClusterDescription& description,
                                                std::span<const std::string> classes);
 

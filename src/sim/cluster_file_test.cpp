@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sim/workload_file.hpp"
+#include "tests/shared_data.hpp"
 
 namespace negawatt::sim {
 namespace {
@@ -98,7 +99,7 @@ TEST(ClusterFile, GivesInstancesWithWhatTheirDevicesAndModelMakeOfThem) {
   EXPECT_EQ(fleet->policy, "round-robin");
 }
 
-TEST(ClusterFile, GivesEachClassItsOwnPromiseOrThatOfAll) {
+TEST(ClusterFile, GivesEachClassItsOwnSloOrThatOfAll) {
   const auto fleet = parse_cluster(kFleet, "c.toml", read);
   ASSERT_TRUE(fleet);
   const std::vector<std::string> classes = {"batch", "chat"};
@@ -109,7 +110,7 @@ TEST(ClusterFile, GivesEachClassItsOwnPromiseOrThatOfAll) {
   EXPECT_EQ((*slos)[1].tbt, Seconds(0.1));
   const std::vector<std::string> others = {"chad"};
   EXPECT_EQ(slos_of(*fleet, others).error().message,
-            "a promise is made to the class 'chat', which no request has; is it 'chad'?");
+            "there is an SLO for the class 'chat', which no request has; is it 'chad'?");
 }
 
 TEST(ClusterFile, RefusesAKeyThatNobodyKnowsWithTheNearestOne) {
@@ -146,6 +147,24 @@ TEST(ClusterFile, ALinkMovesTheMemoryOfATokenAtItsBandwidth) {
   // 32 layers, keys and values of 8 heads of 128, two bytes each: 131072 bytes.
   EXPECT_DOUBLE_EQ(fleet->cluster.link->time_per_token.in_si(), 131072.0 / 25e9);
   EXPECT_DOUBLE_EQ(fleet->cluster.link->energy_per_token.in_si(), 131072.0 * 1e-9);
+}
+
+TEST(ClusterFile, EveryClusterThatShipsCanBeSimulated) {
+  const auto beside = [](const std::string& name) -> Result<std::string> {
+    return negawatt::testing::repository_file("data/clusters/" + name);
+  };
+  for (const std::string name : {"mixed.toml", "four-h100.toml", "split.toml"}) {
+    const auto cluster =
+        parse_cluster(negawatt::testing::repository_file("data/clusters/" + name), name, beside);
+    ASSERT_TRUE(cluster) << cluster.error().message;
+    EXPECT_FALSE(cluster->policy.empty());
+    for (const auto& spec : cluster->cluster.instances)
+      EXPECT_GT(kv_tokens(spec.limits), 20'000U) << spec.name;
+  }
+  const auto week = parse_workload(negawatt::testing::repository_file("data/clusters/week.toml"),
+                                   "week.toml", beside);
+  ASSERT_TRUE(week) << week.error().message;
+  EXPECT_EQ(week->workload.most_requests, 27'000'000U);
 }
 
 TEST(WorkloadFile, GivesStreamsWithTheirClassesRatesAndLengths) {

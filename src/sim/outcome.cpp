@@ -19,7 +19,7 @@ std::optional<double> Outcome::slo_attainment() const {
   std::uint64_t of = 0;
   std::uint64_t met = 0;
   for (const auto& of_class : classes) {
-    if (!of_class.promised) continue;
+    if (!of_class.has_slo) continue;
     of += of_class.requests;
     met += of_class.met_all;
   }

@@ -23,11 +23,11 @@ struct Latencies {
 struct ClassOutcome {
   std::uint64_t requests = 0;  ///< that arrived
   std::uint64_t completed = 0;
-  std::uint64_t met_ttft = 0;  ///< completed, and kept the promise or were promised nothing
+  std::uint64_t met_ttft = 0;  ///< completed in time; each counts where nothing is asked
   std::uint64_t met_tbt = 0;
   std::uint64_t met_e2e = 0;
   std::uint64_t met_all = 0;
-  bool promised = false;
+  bool has_slo = false;
   Latencies latencies;
 };
 
@@ -62,7 +62,7 @@ struct Outcome {
 
   [[nodiscard]] std::uint64_t steps() const;
   [[nodiscard]] std::uint64_t preemptions() const;
-  /// The share of all requests with a promise whose promise was kept; none: nothing was promised.
+  /// The share of all requests with an SLO that met all of it; none: no class has one.
   [[nodiscard]] std::optional<double> slo_attainment() const;
   /// More requests wait when the last one arrives than the cluster has room for at a time.
   [[nodiscard]] bool overloaded(std::uint64_t sequences_of_cluster) const {

@@ -6,8 +6,8 @@
 namespace negawatt::sim {
 namespace {
 
-bool kept(const std::optional<Seconds>& promise, double seconds) {
-  return !promise || seconds <= promise->in_si();
+bool met(const std::optional<Seconds>& objective, double seconds) {
+  return !objective || seconds <= objective->in_si();
 }
 
 /// Step `index` of a run of decode steps: every sequence attends to as many tokens more.
@@ -34,7 +34,7 @@ void Recorder::arrived(const trace::Request& request) {
   outcome.last_arrival = request.arrival;
   auto& of_class = class_of(request);
   ++of_class.requests;
-  of_class.promised = request.request_class < slos_.size() && !slos_[request.request_class].empty();
+  of_class.has_slo = request.request_class < slos_.size() && !slos_[request.request_class].empty();
 }
 
 void Recorder::completed(const Job& job) {
@@ -52,9 +52,9 @@ void Recorder::completed(const Job& job) {
     if (request.output_tokens > 1) latencies->per_token.add(per_token);
   }
   const Slo slo = request.request_class < slos_.size() ? slos_[request.request_class] : Slo{};
-  const bool in_ttft = kept(slo.ttft, ttft);
-  const bool in_tbt = kept(slo.tbt, per_token);
-  const bool in_e2e = kept(slo.e2e, e2e);
+  const bool in_ttft = met(slo.ttft, ttft);
+  const bool in_tbt = met(slo.tbt, per_token);
+  const bool in_e2e = met(slo.e2e, e2e);
   of_class.met_ttft += in_ttft ? 1U : 0U;
   of_class.met_tbt += in_tbt ? 1U : 0U;
   of_class.met_e2e += in_e2e ? 1U : 0U;

@@ -57,8 +57,8 @@ Json instance_json(const SimulationResult& result, std::size_t index) {
 Json class_json(const SimulationResult& result, std::size_t index) {
   const auto& outcome = result.outcome.classes[index];
   const auto share = [&](std::uint64_t met) {
-    return outcome.promised ? ratio(static_cast<double>(met), static_cast<double>(outcome.requests))
-                            : Json(nullptr);
+    return outcome.has_slo ? ratio(static_cast<double>(met), static_cast<double>(outcome.requests))
+                           : Json(nullptr);
   };
   Json json;
   json["name"] = index < result.classes.size() ? result.classes[index] : std::to_string(index);

@@ -65,13 +65,13 @@ std::string latency_lines(const Outcome& outcome) {
   return text;
 }
 
-std::string promise_lines(const SimulationResult& result) {
+std::string slo_lines(const SimulationResult& result) {
   const auto attainment = result.outcome.slo_attainment();
-  if (!attainment) return "No class of requests was promised a latency.\n";
-  std::string text = fmt::format("Promises kept {:.2f} %\n", 100.0 * *attainment);
+  if (!attainment) return "No class of requests has an SLO.\n";
+  std::string text = fmt::format("SLO attained {:.2f} %\n", 100.0 * *attainment);
   for (std::size_t i = 0; i < result.outcome.classes.size() && i < result.classes.size(); ++i) {
     const auto& of_class = result.outcome.classes[i];
-    if (!of_class.promised || of_class.requests == 0) continue;
+    if (!of_class.has_slo || of_class.requests == 0) continue;
     const auto pct = [&](std::uint64_t met) {
       return share_pct(static_cast<double>(met), static_cast<double>(of_class.requests));
     };
@@ -135,8 +135,8 @@ std::string to_text(const SimulationResult& result) {
   std::string text =
       fmt::format("{:.60}: {} of {} requests in {}, seed {}\n\n", result.policy, outcome.completed,
                   outcome.requests, time_text(outcome.ended.in_si()), result.seed);
-  text += energy_lines(result) + "\n" + latency_lines(outcome) + "\n" + promise_lines(result) +
-          "\n" + instance_lines(result);
+  text += energy_lines(result) + "\n" + latency_lines(outcome) + "\n" + slo_lines(result) + "\n" +
+          instance_lines(result);
   if (const auto more = notes(result); !more.empty()) text += "\n" + more;
   text += fmt::format("\nSimulated from modelled devices: {} events, {} steps, {:.3g} s of work.\n",
                       outcome.events, outcome.steps(), result.wall.in_si());
@@ -145,7 +145,7 @@ std::string to_text(const SimulationResult& result) {
 
 std::string comparison_text(std::span<const SimulationResult> results) {
   std::string text = fmt::format("{:<24}{:>11}{:>9}{:>9}{:>9}{:>10}{:>8}\n", "Policy", "energy",
-                                 "J/token", "TTFT p99", "e2e p99", "promises", "idle");
+                                 "J/token", "TTFT p99", "e2e p99", "SLO", "idle");
   for (const auto& result : results) {
     const auto& outcome = result.outcome;
     const double total = result.energy.total().in_si();

@@ -198,7 +198,7 @@ TEST(Simulate, AnOverloadedClusterServesItsLineToTheEndAndSaysSo) {
   EXPECT_EQ(result.outcome.instances[0].peak_waiting, result.outcome.waiting_at_last_arrival);
 }
 
-TEST(Simulate, APromiseIsKeptOrBrokenByEachPartOfIt) {
+TEST(Simulate, AnSloIsMetOrMissedInEachOfItsParts) {
   Cluster cluster{.instances = {instance_of(second_a_step())}};
   cluster.slos = {{.ttft = Seconds(1)}, {.tbt = Seconds(0.5)}, {.e2e = Seconds(3)}, {}};
   std::vector<trace::Request> requests;
@@ -212,7 +212,7 @@ TEST(Simulate, APromiseIsKeptOrBrokenByEachPartOfIt) {
   EXPECT_EQ(classes[1].met_all, 0U);
   EXPECT_EQ(classes[1].met_ttft, 1U);
   EXPECT_EQ(classes[2].met_all, 1U);
-  EXPECT_FALSE(classes[3].promised);
+  EXPECT_FALSE(classes[3].has_slo);
   EXPECT_DOUBLE_EQ(*result.outcome.slo_attainment(), 2.0 / 3.0);
 }
 
