@@ -243,5 +243,30 @@ TEST_F(Cli, TheReportIsOneFileThatFetchesNothing) {
   EXPECT_NE(page->find("negawatt report k.csv --slowdown 5"), std::string::npos);
 }
 
+TEST_F(Cli, LearnsADeviceFromMeasurements) {
+  const std::string data = NEGAWATT_SOURCE_DIR "/data/";
+  const std::string header =
+      "model,phase,devices,sequences,input_tokens,output_tokens,time_s,energy_j\n";
+  const std::string options =
+      " --device " + data + "devices/l4.toml --models " + data + "models/qwen3-8b.toml";
+  folder.file("s.csv", header +
+                           "Qwen/Qwen3-8B,serving,1,1,300,200,0.09,6\n"
+                           "Qwen/Qwen3-8B,serving,1,8,300,200,0.10,7\n"
+                           "Qwen/Qwen3-8B,serving,1,32,300,200,0.13,9\n"
+                           "Qwen/Qwen3-8B,prefill,1,1,2000,1,0.9,62\n");
+  const auto run = run_negawatt(folder, "fit s.csv --out d.toml" + options);
+  ASSERT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_NE(run.error.find("4 measurements, 1 curves"), std::string::npos) << run.error;
+  const auto device = *read_file(folder.path("d.toml"));
+  EXPECT_NE(device.find("[[calibration]]\nmodel = \"Qwen/Qwen3-8B\""), std::string::npos);
+  EXPECT_NE(device.find("[error.energy]"), std::string::npos);
+
+  folder.file("bad.csv", header + "Qwen/Qwen3-8b,serving,1,1,300,200,0.09,6\n");
+  expect_refused(run_negawatt(folder, "fit bad.csv" + options),
+                 "bad.csv:2: model 'Qwen/Qwen3-8b' is not known, is 'Qwen/Qwen3-8B' meant?");
+  expect_refused(run_negawatt(folder, "fit s.csv --hold computer" + options),
+                 "--hold: 'computer' is no factor of a device, is 'compute' meant?");
+}
+
 }  // namespace
 }  // namespace negawatt::testing

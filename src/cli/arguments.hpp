@@ -60,6 +60,17 @@ struct AssignArguments {
   std::string out;
 };
 
+/// Options of `negawatt fit`.
+struct FitArguments {
+  std::string samples;
+  std::string device;
+  std::vector<std::string> models;
+  std::vector<std::string> held;
+  std::string source;
+  bool calibrate = true;
+  std::string out = "-";
+};
+
 /// Options of `negawatt sweep`.
 struct SweepArguments {
   std::string gpu;

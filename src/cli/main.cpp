@@ -18,6 +18,7 @@ namespace {
 using negawatt::cli::AssignArguments;
 using negawatt::cli::CompareArguments;
 using negawatt::cli::DoctorArguments;
+using negawatt::cli::FitArguments;
 using negawatt::cli::Format;
 using negawatt::cli::PipelineArguments;
 using negawatt::cli::PlanArguments;
@@ -176,6 +177,21 @@ void add_run_options(CLI::App& verb, RunArguments& a) {
   add_command(verb, a.command);
 }
 
+void add_fit_options(CLI::App& verb, FitArguments& a) {
+  verb.add_option("SAMPLES", a.samples, "measurements of serving (CSV, docs/formats.md)")
+      ->required();
+  verb.add_option("--device", a.device, "the device's sheet (TOML, as in data/devices)")
+      ->required();
+  verb.add_option("--models", a.models, "the models measured (TOML, as in data/models)")
+      ->required();
+  verb.add_option("--hold", a.held,
+                  "factors that stay as the device has them, as compute,attention")
+      ->delimiter(',');
+  verb.add_option("--source", a.source, "what the measurements are, for the device's source");
+  verb.add_flag("!--no-calibration", a.calibrate, "no corrections for each model by itself");
+  verb.add_option("--out", a.out, "device to write (default: standard output)");
+}
+
 void add_compare_options(CLI::App& verb, CompareArguments& a) {
   verb.add_option("RUN", a.runs,
                   "reports of negawatt run --out, in the order to show them; one made with --watch "
@@ -185,8 +201,7 @@ void add_compare_options(CLI::App& verb, CompareArguments& a) {
 }
 
 void add_simulate_options(CLI::App& verb, SimulateArguments& a) {
-  verb.add_option("--cluster", a.cluster, "what serves: instances, SLOs, link (TOML)")
-      ->required();
+  verb.add_option("--cluster", a.cluster, "what serves: instances, SLOs, link (TOML)")->required();
   verb.add_option("--requests", a.requests,
                   "request trace (CSV or JSON lines; '-' is standard input), or a description of "
                   "made-up requests (a name that ends in .toml)")
@@ -275,6 +290,9 @@ int run(int argc, char** argv) {
   auto* simulate_verb =
       app.add_subcommand("simulate", "serve requests on a simulated cluster, policy by policy");
   add_simulate_options(*simulate_verb, simulate);
+  FitArguments fit;
+  auto* fit_verb = app.add_subcommand("fit", "learn a device's time and energy from measurements");
+  add_fit_options(*fit_verb, fit);
 
   try {
     app.parse(argc, argv);
@@ -294,6 +312,7 @@ int run(int argc, char** argv) {
   if (doctor_verb->parsed()) done = negawatt::cli::run_doctor(doctor);
   if (top_verb->parsed()) done = negawatt::cli::run_top(top);
   if (simulate_verb->parsed()) done = negawatt::cli::run_simulate(simulate);
+  if (fit_verb->parsed()) done = negawatt::cli::run_fit(fit);
   if (compare_verb->parsed()) done = negawatt::cli::run_compare(compared, command);
   if (done) return 0;
   return failed(done.error());

@@ -13,6 +13,7 @@ namespace negawatt::cli {
 [[nodiscard]] Status run_plan(const PlanArguments& arguments, const std::string& command);
 [[nodiscard]] Status run_pipeline(const PipelineArguments& arguments, const std::string& command);
 [[nodiscard]] Status run_assign(const AssignArguments& arguments, const std::string& command);
+[[nodiscard]] Status run_fit(const FitArguments& arguments);
 [[nodiscard]] Status run_doctor(const DoctorArguments& arguments);
 [[nodiscard]] Status run_top(const TopArguments& arguments);
 [[nodiscard]] Status run_compare(const CompareArguments& arguments, const std::string& command);

@@ -49,7 +49,7 @@ double least_parameters(const Architecture& a) {
 }
 
 void read_size(TomlTable& table, Architecture& a) {
-  table.need("parameters_billion", a.parameters, {1e-6, 1e9});
+  table.need("parameters_billion", a.parameters, {});
   a.parameters *= 1e9;
   a.active_parameters = a.parameters;
   const double least = least_parameters(a);

@@ -118,6 +118,7 @@ EnergyFactors typical_energies(const Device& device) {
   energy.compute = 0.7 * flop;
   energy.expert_compute = 0.7 * flop;
   energy.link = 10e-12;
+  energy.sequence = 5e-3;
   return energy;
 }
 
@@ -133,7 +134,10 @@ Result<Device> parse_device(std::string_view bytes, std::string_view file) {
   device.energy = typical_energies(device);
   read_clock(root.table("clock"), device);
   read_factors(root.table("time"), kTimeKeys, device.time);
-  read_factors(root.table("energy"), kEnergyKeys, device.energy);
+  auto energy = root.table("energy");
+  read_factors(energy, kEnergyKeys, device.energy);
+  if (device.idle_power + device.energy.active >= device.max_power)
+    energy.refuse("active_w", "less than max_w without idle_w");
   auto error = root.table("error");
   read_band(error.table("time"), device.time_error);
   read_band(error.table("energy"), device.energy_error);

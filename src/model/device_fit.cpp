@@ -130,6 +130,9 @@ Device fit_prepared(const Device& device, std::span<const Prepared* const> sampl
   }
   assign(kEnergyKeys, fit_linear(energies, prior_of(kEnergyKeys, device.energy, options)),
          fitted.energy);
+  // What always flows leaves room for work, whatever the measurements were.
+  fitted.energy.active =
+      std::min(fitted.energy.active, 0.95 * (device.max_power - device.idle_power));
   return fitted;
 }
 

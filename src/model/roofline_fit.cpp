@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <set>
 
 #include "model/nonnegative.hpp"
 
@@ -35,16 +34,17 @@ class Unknowns {
     return squares;
   }
 
-  /// Adds that shares . parameters should be `value`, in relative terms.
-  void add(LeastSquares& squares, std::span<const double> shares, double known,
-           double value) const {
+  /// Adds that `known` + shares . parameters should be `value`, in relative terms.
+  void add(LeastSquares& squares, std::span<const double> shares, double known, double value,
+           double weight) const {
     std::vector<double> row(free_.size());
     double held = dot(shares, prior_->values);
+    const double scale = std::sqrt(weight) / value;
     for (std::size_t k = 0; k < free_.size(); ++k) {
-      row[k] = shares[free_[k]] / value;
+      row[k] = shares[free_[k]] * scale;
       held -= shares[free_[k]] * prior_->values[free_[k]];
     }
-    squares.add(row, (value - known - held) / value);
+    squares.add(row, (value - known - held) * scale);
   }
 
   [[nodiscard]] std::vector<double> solve(const LeastSquares& squares) const {
@@ -68,42 +68,58 @@ class Unknowns {
   std::vector<std::size_t> free_;
 };
 
-bool compute_binds(const RooflinePart& part, std::span<const double> parameters) {
-  return dot(part.compute, parameters) > dot(part.memory, parameters);
+/// Relative errors beyond this count linearly, not squared (Huber, Robust Estimation of a Location
+/// Parameter, 1964): a measurement gone wrong should not bend the fit.
+constexpr double kOutlier = 0.3;
+
+double loss(double error) {
+  const double size = std::abs(error);
+  return size <= kOutlier ? size * size : kOutlier * (2.0 * size - kOutlier);
 }
 
-std::vector<bool> bindings(std::span<const RooflineSample* const> samples,
-                           std::span<const double> parameters) {
-  std::vector<bool> binds;
-  for (const auto* sample : samples)
-    for (const auto& part : sample->parts) binds.push_back(compute_binds(part, parameters));
-  return binds;
+/// With this weight, squares have the slope of the loss at `error`.
+double weight_at(double error) {
+  const double size = std::abs(error);
+  return size <= kOutlier ? 1.0 : kOutlier / size;
 }
 
-/// The fit when it is given what binds, part by part.
-std::vector<double> fit_bound(std::span<const RooflineSample* const> samples,
-                              const Unknowns& unknowns, const std::vector<bool>& binds) {
-  LeastSquares squares = unknowns.start();
-  std::size_t at = 0;
-  for (const auto* sample : samples) {
-    std::vector<double> shares(sample->parts.front().rest.size(), 0.0);
-    for (const auto& part : sample->parts) {
-      const auto& longer = binds[at++] ? part.compute : part.memory;
-      for (std::size_t i = 0; i < shares.size(); ++i) shares[i] += part.rest[i] + longer[i];
-    }
-    unknowns.add(squares, shares, 0.0, sample->seconds);
+double error_of(const RooflineSample& sample, std::span<const double> parameters) {
+  return roofline_seconds(sample, parameters) / sample.seconds - 1.0;
+}
+
+double error_of(const LinearSample& sample, std::span<const double> parameters) {
+  return (sample.known + dot(sample.shares, parameters)) / sample.value - 1.0;
+}
+
+/// What a sample's parts cost by parameter, given which side binds at `parameters`.
+std::vector<double> shares_at(const RooflineSample& sample, std::span<const double> parameters) {
+  std::vector<double> shares(parameters.size(), 0.0);
+  for (const auto& part : sample.parts) {
+    const bool binds = dot(part.compute, parameters) > dot(part.memory, parameters);
+    const auto& longer = binds ? part.compute : part.memory;
+    for (std::size_t i = 0; i < shares.size(); ++i) shares[i] += part.rest[i] + longer[i];
   }
-  return unknowns.solve(squares);
+  return shares;
 }
 
-double objective(std::span<const RooflineSample* const> samples, const Unknowns& unknowns,
-                 std::span<const double> parameters) {
-  double sum = unknowns.pull_of(parameters);
-  for (const auto* sample : samples) {
-    const double error = roofline_seconds(*sample, parameters) / sample->seconds - 1.0;
-    sum += error * error;
+constexpr int kPasses = 25;  // of reweighting; a handful is enough, and what is best is kept
+
+/// Repeats `improve` from the prior's values on, and keeps the parameters of least `objective`.
+template <class Objective, class Improve>
+std::vector<double> best_of_passes(const Prior& prior, Objective objective, Improve improve) {
+  std::vector<double> parameters = prior.values;
+  std::vector<double> best = parameters;
+  double least = std::numeric_limits<double>::infinity();
+  for (int pass = 0; pass < kPasses; ++pass) {
+    const auto next = improve(parameters);
+    if (next == parameters) break;
+    parameters = next;
+    const double sum = objective(parameters);
+    if (sum >= least) continue;
+    least = sum;
+    best = parameters;
   }
-  return sum;
+  return best;
 }
 
 }  // namespace
@@ -118,30 +134,35 @@ double roofline_seconds(const RooflineSample& sample, std::span<const double> pa
 
 std::vector<double> fit_roofline(std::span<const RooflineSample* const> samples,
                                  const Prior& prior) {
-  constexpr int kPasses = 40;
   const Unknowns unknowns(prior);
-  std::vector<double> best = prior.values;
-  double least = std::numeric_limits<double>::infinity();
-  std::set<std::vector<bool>> seen;
-  auto binds = bindings(samples, prior.values);
-  for (int pass = 0; pass < kPasses && seen.insert(binds).second; ++pass) {
-    const auto parameters = fit_bound(samples, unknowns, binds);
-    const double sum = objective(samples, unknowns, parameters);
-    if (sum < least) {
-      least = sum;
-      best = parameters;
-    }
-    binds = bindings(samples, parameters);
-  }
-  return best;
+  const auto objective = [&](std::span<const double> parameters) {
+    double sum = unknowns.pull_of(parameters);
+    for (const auto* sample : samples) sum += loss(error_of(*sample, parameters));
+    return sum;
+  };
+  return best_of_passes(prior, objective, [&](std::span<const double> parameters) {
+    LeastSquares squares = unknowns.start();
+    for (const auto* sample : samples)
+      unknowns.add(squares, shares_at(*sample, parameters), 0.0, sample->seconds,
+                   weight_at(error_of(*sample, parameters)));
+    return unknowns.solve(squares);
+  });
 }
 
 std::vector<double> fit_linear(std::span<const LinearSample> samples, const Prior& prior) {
   const Unknowns unknowns(prior);
-  LeastSquares squares = unknowns.start();
-  for (const auto& sample : samples)
-    unknowns.add(squares, sample.shares, sample.known, sample.value);
-  return unknowns.solve(squares);
+  const auto objective = [&](std::span<const double> parameters) {
+    double sum = unknowns.pull_of(parameters);
+    for (const auto& sample : samples) sum += loss(error_of(sample, parameters));
+    return sum;
+  };
+  return best_of_passes(prior, objective, [&](std::span<const double> parameters) {
+    LeastSquares squares = unknowns.start();
+    for (const auto& sample : samples)
+      unknowns.add(squares, sample.shares, sample.known, sample.value,
+                   weight_at(error_of(sample, parameters)));
+    return unknowns.solve(squares);
+  });
 }
 
 }  // namespace negawatt::model

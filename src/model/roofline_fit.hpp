@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fits of times that are a sum, over parts of the work, of rest + max(memory, compute), each linear
-// in the same non-negative parameters. Least squares of relative errors, with a pull towards given
-// values for what the measurements say little about.
+// in the same non-negative parameters. Least relative errors, squared up to 30 % and in proportion
+// beyond, with a pull towards given values for what the measurements say little about.
+// Deterministic; nothing fails.
 #pragma once
 
 #include <span>
@@ -34,12 +35,11 @@ struct Prior {
                                       std::span<const double> parameters);
 
 /// Which of memory and compute binds follows from the parameters, and these from what binds: a
-/// fixed-point search that keeps the best it has seen. Deterministic; a local optimum.
+/// fixed-point search that starts at the prior and keeps the best it has seen; a local optimum.
 [[nodiscard]] std::vector<double> fit_roofline(std::span<const RooflineSample* const> samples,
                                                const Prior& prior);
 
-/// Least squares of relative errors of values that are linear in the parameters. Every row has its
-/// parameters' shares of a value, and what of the value is known beforehand.
+/// A value that is linear in the parameters, of which a part may be known beforehand.
 struct LinearSample {
   std::vector<double> shares;
   double known = 0;

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// negawatt fit --device: measurements of serving in, the device's description with what was learned
+// and how wrong it is out.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/arguments.hpp"
+#include "cli/files.hpp"
+#include "cli/verbs.hpp"
+#include "core/nearest_name.hpp"
+#include "core/result.hpp"
+#include "model/architecture.hpp"
+#include "model/device.hpp"
+#include "model/device_keys.hpp"
+#include "model/learned_device.hpp"
+#include "model/measurement.hpp"
+
+namespace negawatt::cli {
+namespace {
+
+Result<std::vector<model::Architecture>> read_architectures(const std::vector<std::string>& files) {
+  std::vector<model::Architecture> architectures;
+  for (const auto& file : files) {
+    NW_TRY(const auto bytes, read_input(file));
+    NW_TRY(auto architecture, model::parse_architecture(bytes, file));
+    architectures.push_back(std::move(architecture));
+  }
+  return architectures;
+}
+
+Status check_held(const std::vector<std::string>& held) {
+  std::vector<std::string_view> known;
+  for (const auto& key : model::kTimeKeys) known.push_back(key.key);
+  for (const auto& key : model::kEnergyKeys) known.push_back(key.key);
+  for (const auto& key : held) {
+    if (std::ranges::find(known, key) != known.end()) continue;
+    const auto nearest = nearest_name(key, known);
+    return failure(Code::invalid,
+                   fmt::format("--hold: '{}' is no factor of a device{}", key,
+                               nearest.empty() ? "" : fmt::format(", is '{}' meant?", nearest)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status run_fit(const FitArguments& arguments) {
+  NW_CHECK(check_held(arguments.held));
+  NW_TRY(const auto architectures, read_architectures(arguments.models));
+  NW_TRY(const auto sheet, read_input(arguments.device));
+  NW_TRY(auto device, model::parse_device(sheet, arguments.device));
+  NW_TRY(const auto bytes, read_input(arguments.samples));
+  NW_TRY(const auto samples, model::parse_measurements(bytes, arguments.samples, architectures));
+  auto learned = model::learn_device(device, samples, {arguments.held});
+  if (!arguments.calibrate) learned.device.calibrations.clear();
+  if (!arguments.source.empty())
+    learned.device.source =
+        fmt::format("{}; factors fitted to {}", device.source, arguments.source);
+  learned.device.checked = model::errors_line(learned);
+  fmt::print(stderr, "{}", model::errors_text(learned));
+  return write_output(arguments.out, model::to_toml(learned.device));
+}
+
+}  // namespace negawatt::cli
