@@ -35,6 +35,7 @@ inline model::StepCoefficients random_coefficients(std::size_t instance) {
   c.energy_weights = 100 * amount(50);
   c.energy_per_context = amount(100);
   if (*rc::gen::inRange(0, 3) == 0) c.power_cap = 1.0 + 1.1 * (c.idle_power + c.active_power);
+  c.cap_slowdown = 0.1 * *rc::gen::inRange(0, 11);
   return c;
 }
 

@@ -95,6 +95,28 @@ TEST(EnergyBound, IsWhatIsUsedWhereThereIsNothingToDecide) {
   EXPECT_NEAR(result.bound, result.used, 1e-9 * result.used);
 }
 
+TEST(EnergyBound, IsWhatIsUsedUnderACapThatAlwaysBinds) {
+  auto coefficients = by_memory();
+  coefficients.power_cap = 151.0;  // a step of 2.5 s leaves 2.5 J of the 7 J and more that it needs
+  coefficients.cap_slowdown = 0.4;
+  auto spec = testing::instance_of(coefficients);
+  spec.limits.most_sequences = 1;
+  testing::Fixed policy({});
+  const auto result =
+      energies(Cluster{.instances = {spec}},
+               {{.arrival = Seconds(3), .input_tokens = 20, .output_tokens = 9}}, policy);
+  testing::List source({{.arrival = Seconds(3), .input_tokens = 20, .output_tokens = 9}});
+  auto free = coefficients;
+  free.power_cap = 0.0;
+  auto uncapped = spec;
+  uncapped.model = model::ServingModel(free);
+  const auto capped_end = simulate(Cluster{.instances = {spec}}, source, policy)->ended;
+  testing::List again({{.arrival = Seconds(3), .input_tokens = 20, .output_tokens = 9}});
+  const auto free_end = simulate(Cluster{.instances = {uncapped}}, again, policy)->ended;
+  // Idle and active power flow for as long as it is slower.
+  EXPECT_NEAR(result.used - result.bound, 150.0 * (capped_end - free_end).in_si(), 1e-6);
+}
+
 TEST(EnergyBound, TakesTheCheaperDeviceAndItsFullBatch) {
   auto cheap = testing::instance_of({.overhead = 1.0, .active_power = 10.0});
   cheap.limits.most_sequences = 4;
