@@ -75,11 +75,9 @@ std::string slo_lines(const SimulationResult& result) {
     const auto pct = [&](std::uint64_t met) {
       return share_pct(static_cast<double>(met), static_cast<double>(of_class.requests));
     };
-    text += fmt::format(
-        "  {:<20.20} {:>7.2f} %   first token {:.2f} %, between {:.2f} %, last "
-        "{:.2f} %\n",
-        result.classes[i], pct(of_class.met_all), pct(of_class.met_ttft), pct(of_class.met_tbt),
-        pct(of_class.met_e2e));
+    text += fmt::format("  {:<20.20}{:>8.2f} %  TTFT {:>6.2f} %  TBT {:>6.2f} %  e2e {:>6.2f} %\n",
+                        result.classes[i], pct(of_class.met_all), pct(of_class.met_ttft),
+                        pct(of_class.met_tbt), pct(of_class.met_e2e));
   }
   return text;
 }
