@@ -111,6 +111,21 @@ struct TopArguments {
   double interval_s = 1.0;
 };
 
+/// Options of `negawatt simulate`.
+struct SimulateArguments {
+  std::string cluster;
+  std::string requests;
+  std::string request_format;
+  std::vector<std::string> policies;
+  std::vector<double> speeds;
+  std::vector<double> lambdas;
+  std::vector<std::uint64_t> seeds;
+  std::string sweep;  ///< file for the results of a sweep; empty: no sweep
+  unsigned jobs = 0;  ///< 0: as many as there are cores
+  bool json = false;
+  std::string out;
+};
+
 /// Options of `negawatt compare`.
 struct CompareArguments {
   std::vector<std::string> runs;

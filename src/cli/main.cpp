@@ -27,6 +27,7 @@ using negawatt::cli::Format;
 using negawatt::cli::PipelineArguments;
 using negawatt::cli::PlanArguments;
 using negawatt::cli::RunArguments;
+using negawatt::cli::SimulateArguments;
 using negawatt::cli::SweepArguments;
 using negawatt::cli::TopArguments;
 
@@ -230,6 +231,33 @@ void add_compare_options(CLI::App& verb, CompareArguments& a) {
   add_format(verb, a.format, a.out);
 }
 
+void add_simulate_options(CLI::App& verb, SimulateArguments& a) {
+  verb.add_option("--cluster", a.cluster, "what serves: instances, SLOs, link (TOML)")->required();
+  verb.add_option("--requests", a.requests,
+                  "request trace (CSV or JSON lines; '-' is standard input), or a description of "
+                  "made-up requests (a name that ends in .toml)")
+      ->required();
+  verb.add_option("--format", a.request_format,
+                  "of the trace: azure, lmsys, vidur, splitwise, mooncake, burstgpt, own, lengths "
+                  "(default: by the header)");
+  verb.add_option("--policy", a.policies,
+                  "NAME or NAME:KEY=VALUE,...; may be given several times; "
+                  "lambda=* stands for each --lambda (default: the cluster's, else negawatt)");
+  verb.add_option("--lambda", a.lambdas, "0.1,0.5,...: what lambda=* of a policy stands for")
+      ->delimiter(',');
+  verb.add_option("--speed", a.speeds, "0.5,1,2,...: requests arrive so many times as fast")
+      ->delimiter(',');
+  verb.add_option("--seed", a.seeds, "1,2,...: of policies and made-up requests (default 1)")
+      ->delimiter(',');
+  verb.add_option("--sweep", a.sweep,
+                  "CSV file: simulate every combination on all cores, one line each; what the file "
+                  "has already is not done again");
+  verb.add_option("--jobs", a.jobs, "simulations at a time (default: one a core)")
+      ->check(CLI::Range(1, 1024).description(""));
+  verb.add_flag("--json", a.json, "for programs");
+  verb.add_option("--out", a.out, "file for the result as JSON");
+}
+
 std::string command_line(int argc, char** argv) {
   std::string line = "negawatt";
   for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
@@ -289,6 +317,10 @@ int run(int argc, char** argv) {
   add_doctor_options(*doctor_verb, doctor);
   add_top_options(*top_verb, top);
   add_compare_options(*compare_verb, compared);
+  SimulateArguments simulate;
+  auto* simulate_verb =
+      app.add_subcommand("simulate", "serve requests on a simulated cluster, policy by policy");
+  add_simulate_options(*simulate_verb, simulate);
   FitArguments fit;
   auto* fit_verb = app.add_subcommand("fit", "learn a device's time and energy from measurements");
   add_fit_options(*fit_verb, fit);
@@ -310,6 +342,7 @@ int run(int argc, char** argv) {
   if (assign_verb->parsed()) done = negawatt::cli::run_assign(assign, command);
   if (doctor_verb->parsed()) done = negawatt::cli::run_doctor(doctor);
   if (top_verb->parsed()) done = negawatt::cli::run_top(top);
+  if (simulate_verb->parsed()) done = negawatt::cli::run_simulate(simulate);
   if (fit_verb->parsed()) done = negawatt::cli::run_fit(fit);
   if (compare_verb->parsed()) done = negawatt::cli::run_compare(compared, command);
   if (done) return 0;

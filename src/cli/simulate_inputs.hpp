@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `negawatt simulate` works on: the cluster with everything its file names, and the requests,
+// read or made up. Read once, shared by all simulations, which may run at the same time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cli/arguments.hpp"
+#include "core/result.hpp"
+#include "route/make_policy.hpp"
+#include "sim/cluster_file.hpp"
+#include "sim/result.hpp"
+#include "sim/workload_file.hpp"
+#include "trace/request.hpp"
+
+namespace negawatt::cli {
+
+struct SimulateInputs {
+  sim::ClusterDescription description;
+  std::variant<trace::RequestTrace, trace::Workload> requests;
+  std::vector<std::string> classes;
+  std::string requests_name;
+  route::FleetFacts facts;
+  std::uint64_t fingerprint = 0;  ///< of all bytes that were read
+};
+
+[[nodiscard]] Result<SimulateInputs> read_simulate_inputs(const SimulateArguments& arguments);
+
+/// One simulation of several.
+struct SimulateCase {
+  std::string policy;
+  double speed = 1.0;
+  std::uint64_t seed = 1;
+};
+
+[[nodiscard]] Result<sim::SimulationResult> simulate_case(const SimulateInputs& inputs,
+                                                          const SimulateCase& one);
+
+/// Every combination of what was asked for, in order of policy, speed, seed.
+[[nodiscard]] Result<std::vector<SimulateCase>> simulate_cases(const SimulateArguments& arguments,
+                                                               const SimulateInputs& inputs);
+
+}  // namespace negawatt::cli

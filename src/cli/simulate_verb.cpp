@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// negawatt simulate: a cluster and requests in, energy and latencies of each policy out.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/arguments.hpp"
+#include "cli/files.hpp"
+#include "cli/output.hpp"
+#include "cli/simulate_inputs.hpp"
+#include "cli/simulate_sweep.hpp"
+#include "cli/terminal.hpp"
+#include "cli/verbs.hpp"
+#include "core/result.hpp"
+#include "sim/result.hpp"
+
+namespace negawatt::cli {
+namespace {
+
+/// One policy is an object, several are a list.
+std::string json_of(const std::vector<sim::SimulationResult>& results) {
+  if (results.size() == 1) return sim::to_json(results.front());
+  std::string list = "[\n";
+  for (const auto& result : results) {
+    if (&result != &results.front()) list += ",\n";
+    list += sim::to_json(result);
+  }
+  return list + "]\n";
+}
+
+std::string text_of(const std::vector<sim::SimulationResult>& results) {
+  return results.size() == 1 ? sim::to_text(results.front()) : sim::comparison_text(results);
+}
+
+}  // namespace
+
+Status run_simulate(const SimulateArguments& arguments) {
+  NW_TRY(const auto inputs, read_simulate_inputs(arguments));
+  NW_TRY(const auto cases, simulate_cases(arguments, inputs));
+  if (!arguments.sweep.empty()) return run_simulate_sweep(arguments, inputs, cases);
+  std::vector<sim::SimulationResult> results;
+  for (const auto& one : cases) {
+    const Progress progress("simulating " + one.policy);
+    NW_TRY(auto result, simulate_case(inputs, one));
+    results.push_back(std::move(result));
+  }
+  const Rendering rendering{
+      .bytes = [&](Format /*format*/) -> Result<std::string> { return json_of(results); },
+      .text = [&](bool /*colour*/) { return text_of(results); }};
+  return deliver(rendering, arguments.json ? Format::json : Format::text, arguments.out);
+}
+
+}  // namespace negawatt::cli

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `negawatt simulate` as a user runs it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "tests/process.hpp"
+
+namespace negawatt::testing {
+namespace {
+
+const std::string kDevice = R"(name = "Test GPU"
+source = "made up"
+checked = "made up, unchecked"
+[sheet]
+memory_gib = 80
+memory_bandwidth_gb_per_s = 3350
+fp32_tflops = 67
+fp16_tflops = 989
+bf16_tflops = 989
+idle_w = 75
+max_w = 700
+)";
+
+const std::string kModel = R"(name = "test-8b"
+source = "made up"
+layers = 32
+hidden = 4096
+heads = 32
+kv_heads = 8
+head_size = 128
+vocabulary = 128256
+parameters_billion = 8.03
+)";
+
+const std::string kCluster = R"(model = "model.toml"
+[[instances]]
+device = "gpu.toml"
+count = 2
+[[slo]]
+ttft_s = 1
+)";
+
+class SimulateCli : public ::testing::Test {
+ protected:
+  SimulateCli() {
+    folder.file("gpu.toml", kDevice);
+    folder.file("model.toml", kModel);
+    folder.file("c.toml", kCluster);
+    std::string trace = "arrival_s,input_tokens,output_tokens,class\n";
+    for (int i = 0; i < 200; ++i)
+      trace += std::to_string(0.1 * i) + "," + std::to_string(100 + 37 * (i % 29)) + "," +
+               std::to_string(10 + 11 * (i % 17)) + (i % 3 == 0 ? ",code\n" : ",chat\n");
+    folder.file("r.csv", trace);
+  }
+  Finished simulate(const std::string& options) {
+    return run_negawatt(folder, "simulate --cluster c.toml --requests r.csv " + options);
+  }
+  static void expect_refused(const Finished& run, const std::string& part) {
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_EQ(run.out, "");
+    EXPECT_NE(run.error.find(part), std::string::npos) << run.error;
+    EXPECT_EQ(std::ranges::count(run.error, '\n'), 1) << run.error;
+  }
+
+  TemporaryFolder folder;
+};
+
+TEST_F(SimulateCli, PrintsJsonWithEveryKeyThatProgramsRelyOn) {
+  const auto run = simulate("--policy round-robin --seed 3 --json");
+  ASSERT_EQ(run.exit_code, 0) << run.error;
+  const auto json = nlohmann::json::parse(run.out);
+  for (const char* key :
+       {"requests", "completed", "energy_j", "energy_j_idle", "joules_per_output_token", "ttft_s",
+        "tbt_s", "e2e_s", "slo_attainment", "mean_power_w", "peak_power_w", "events", "simulated_s",
+        "wall_s", "per_instance", "evidence"})
+    EXPECT_TRUE(json.contains(key)) << key;
+  EXPECT_EQ(json["requests"], 200);
+  EXPECT_EQ(json["completed"], 200);
+  EXPECT_EQ(json["evidence"], "simulated");
+  EXPECT_EQ(json["per_instance"].size(), 2U);
+  double sum = 0.0;
+  for (const auto& instance : json["per_instance"]) sum += instance["energy_j"].get<double>();
+  EXPECT_NEAR(sum, json["energy_j"].get<double>(), 1e-6 * sum);
+  EXPECT_LE(json["bound"]["energy_j"].get<double>(), json["energy_j"].get<double>());
+  EXPECT_GT(json["ttft_s"]["p99"].get<double>(), json["ttft_s"]["p50"].get<double>());
+}
+
+TEST_F(SimulateCli, TheSameSeedGivesTheSameBytesButForTheWallTime) {
+  const auto bytes = [&](const std::string& options) {
+    auto json = nlohmann::ordered_json::parse(simulate("--json " + options).out);
+    json.erase("wall_s");
+    return json.dump();
+  };
+  EXPECT_EQ(bytes("--policy random --seed 5"), bytes("--policy random --seed 5"));
+  EXPECT_NE(bytes("--policy random --seed 5"), bytes("--policy random --seed 6"));
+}
+
+TEST_F(SimulateCli, TextFitsIntoEightyColumns) {
+  for (const std::string options :
+       {"--policy round-robin", "--policy round-robin --policy random"}) {
+    const auto run = simulate(options);
+    ASSERT_EQ(run.exit_code, 0) << run.error;
+    std::istringstream lines(run.out);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 80U) << line;
+    EXPECT_NE(run.out.find("round-robin"), std::string::npos);
+  }
+}
+
+TEST_F(SimulateCli, ASweepGoesOnWhereItStopped) {
+  const std::string grid = "--policy round-robin --policy random --speed 1,2 --sweep s.csv";
+  const auto first = simulate(grid + " --seed 1");
+  ASSERT_EQ(first.exit_code, 0) << first.error;
+  const auto before = read_file(folder.path("s.csv")).value_or("");
+  EXPECT_EQ(std::ranges::count(before, '\n'), 2 + 4);
+  EXPECT_EQ(std::ranges::count(first.error, '\n'), 4) << first.error;
+  const auto second = simulate(grid + " --seed 1,2");
+  ASSERT_EQ(second.exit_code, 0) << second.error;
+  EXPECT_EQ(std::ranges::count(second.error, '\n'), 4) << "four are new: " << second.error;
+  const auto after = read_file(folder.path("s.csv")).value_or("");
+  EXPECT_EQ(std::ranges::count(after, '\n'), 2 + 8);
+  std::istringstream lines(before);
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_NE(after.find(line + "\n"), std::string::npos) << line;
+  folder.file("c.toml", kCluster + "tbt_s = 1\n");
+  expect_refused(simulate(grid), "s.csv: holds results of another cluster or other requests");
+}
+
+TEST_F(SimulateCli, MakesUpRequestsAsAFileDescribesThem) {
+  folder.file("w.toml",
+              "requests = 500\n[[stream]]\nrate_per_s = 10\nlengths = \"uniform\"\n"
+              "input_least = 10\ninput_most = 500\noutput_least = 1\noutput_most = 100\n");
+  const auto run = run_negawatt(
+      folder, "simulate --cluster c.toml --requests w.toml --policy round-robin --json");
+  ASSERT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_EQ(nlohmann::json::parse(run.out)["completed"], 500);
+}
+
+TEST_F(SimulateCli, BadInputIsOneLineThatSaysWhat) {
+  expect_refused(simulate("--policy round-robbin"), "there is no policy 'round-robbin'");
+  expect_refused(simulate("--format azur"), "--format is 'azur', expected");
+  expect_refused(simulate("--speed 0"), "--speed is 0, expected numbers above 0");
+  expect_refused(simulate("--policy negawatt:lambda=*"), "needs --lambda");
+  folder.file("c.toml", "model = \"model.toml\"\n[[instances]]\ndevise = \"gpu.toml\"\n");
+  expect_refused(simulate(""), "c.toml:");
+  folder.file("c.toml", kCluster);
+  folder.file("r.csv", "arrival_s,input_tokens,output_tokens\n0,0,5\n");
+  expect_refused(simulate(""), "r.csv:2");
+  folder.file("r.csv", "arrival_s,input_tokens,output_tokens\n5,1,5\n1,1,5\n");
+  expect_refused(simulate(""), "r.csv:3");
+}
+
+TEST_F(SimulateCli, ARequestThatIsLargerThanAnyMemoryIsCounted) {
+  folder.file("r.csv", "arrival_s,input_tokens,output_tokens\n0,3000000,5\n0,10,5\n");
+  const auto run = simulate("--policy round-robin --json");
+  ASSERT_EQ(run.exit_code, 0) << run.error;
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_EQ(json["completed"], 1);
+  EXPECT_EQ(json["rejected"]["no_instance"].get<int>() + json["rejected"]["too_large"].get<int>(),
+            1);
+}
+
+}  // namespace
+}  // namespace negawatt::testing
