@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "core/result.hpp"
+
 namespace negawatt {
 namespace {
 
@@ -60,6 +62,19 @@ std::string printable(std::string_view text) {
     }
   }
   return shown;
+}
+
+std::vector<std::string_view> wrapped(std::string_view text, std::size_t width) {
+  NW_ASSERT(width > 0);
+  std::vector<std::string_view> lines;
+  while (text.size() > width) {
+    const auto space = text.rfind(' ', width);
+    const bool is_one_word = space == std::string_view::npos || space == 0;
+    lines.push_back(text.substr(0, is_one_word ? width : space));
+    text.remove_prefix(is_one_word ? width : space + 1);
+  }
+  if (!text.empty()) lines.push_back(text);
+  return lines;
 }
 
 }  // namespace negawatt

@@ -4,8 +4,10 @@
 // characters, or be shown so that it is harmless. Works on bytes; nothing here fails.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace negawatt {
 
@@ -15,5 +17,9 @@ namespace negawatt {
 /// `text` as it may stand in a one-line message: every byte that is no part of a printable
 /// character becomes \xNN, and what is longer than some forty bytes ends in "...".
 [[nodiscard]] std::string printable(std::string_view text);
+
+/// `text` in lines of at most `width` bytes, broken at spaces; a word that is longer is cut. The
+/// lines refer to `text`.
+[[nodiscard]] std::vector<std::string_view> wrapped(std::string_view text, std::size_t width);
 
 }  // namespace negawatt
