@@ -56,8 +56,7 @@ AHEAD = 16  # graphs in flight
 class Loop:
     """Runs one kernel over and over in a thread, until stopped."""
 
-    def __init__(self, call, base):
-        self.base = base
+    def __init__(self, call):
         self.calls = 0
         self.end_ns = 0
         self.pending = collections.deque()
@@ -69,6 +68,10 @@ class Loop:
         with torch.cuda.graph(self.graph):
             for _ in range(BATCH):
                 call()
+        # Of this loop: elapsed_time() is a 32-bit float of milliseconds, too coarse hours later.
+        self.base = torch.cuda.Event(enable_timing=True)
+        self.base.record()
+        self.base.synchronize()
         self.thread = threading.Thread(target=self.run)
         self.thread.start()
 
@@ -105,9 +108,6 @@ def say(*words):
 
 
 def main():
-    base = torch.cuda.Event(enable_timing=True)
-    base.record()
-    torch.cuda.synchronize()
     loop = None
     for line in sys.stdin:
         verb, _, name = line.strip().partition(" ")
@@ -116,7 +116,7 @@ def main():
                 say("kernel", key, group, calls)
             say("end")
         elif verb == "start" and name in KERNELS and loop is None:
-            loop = Loop(KERNELS[name][2](), base)
+            loop = Loop(KERNELS[name][2]())
             say("started")
         elif verb == "count" and loop is not None:
             say("count", *loop.collect())

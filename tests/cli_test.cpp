@@ -226,6 +226,28 @@ TEST_F(PipelineCli, RefusesBadProfilesAndImpossibleDeadlinesInOneLine) {
   EXPECT_EQ(pipeline(profile, "--microbatches 1 --deadline nan").exit_code, 2);
 }
 
+TEST_F(Cli, NumbersThatAreNoneOrOutOfRangeAreUsageErrors) {
+  for (const std::string option :
+       {"--half-width nan", "--half-width -1", "--half-width inf", "--window nan", "--window 0",
+        "--settle nan", "--settle -1", "--minutes nan", "--minutes inf", "--minutes 0"}) {
+    const auto run = run_negawatt(folder, "sweep --out s.csv " + option + " -- true");
+    EXPECT_EQ(run.exit_code, 2) << option;
+    EXPECT_NE(run.error.find("is no number from"), std::string::npos) << run.error;
+  }
+  EXPECT_EQ(run_negawatt(folder, "top --once --interval nan").exit_code, 2);
+  EXPECT_EQ(run_negawatt(folder, "top --interval nan").exit_code, 2);
+  folder.file("k.csv", kTable);
+  for (const std::string option : {"--slowdown nan", "--slowdown inf",
+                                   "--objective weighted --lambda nan", "--confidence nan"})
+    EXPECT_EQ(run_negawatt(folder, "plan k.csv " + option).exit_code, 2) << option;
+  folder.file("p.csv",
+              "stage,instruction,frequency,time,energy\n0,forward,1,1,1\n"
+              "0,backward,1,1,1\n");
+  for (const std::string option : {"--slowdown nan", "--blocking-watts nan", "--deadline inf"})
+    EXPECT_EQ(run_negawatt(folder, "pipeline p.csv --microbatches 1 " + option).exit_code, 2)
+        << option;
+}
+
 TEST_F(Cli, HelpAndVersionGoToStandardOutput) {
   EXPECT_EQ(run_negawatt(folder, "--version").out, "negawatt " NEGAWATT_VERSION "\n");
   const auto help = run_negawatt(folder, "plan --help");

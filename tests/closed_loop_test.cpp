@@ -65,9 +65,125 @@ TEST_F(ClosedLoop, SweepGoesOnAfterAKill) {
   EXPECT_LT(visits(), before + 27);
   EXPECT_EQ(table("swept.csv").kernels.size(), 3U);
   // Of another setup it makes nothing.
-  const auto other = sweep("--window 3");
-  EXPECT_EQ(other.exit_code, 2);
-  EXPECT_NE(other.error.find("a sweep of another setup"), std::string::npos) << other.error;
+  for (const std::string option : {"--window 3", "--settle 0.5"}) {
+    const auto other = sweep(option);
+    EXPECT_EQ(other.exit_code, 2);
+    EXPECT_NE(other.error.find("a sweep of another setup"), std::string::npos) << other.error;
+  }
+}
+
+TEST_F(ClosedLoop, SweepGoesOnWithACommandOfSeveralLines) {
+  const auto runner = runner_behind("# a comment\n% ") + " '' 'ends in a blank '";
+  const auto options = std::string("--core auto --memory auto --visits 1 --most-visits 1");
+  ASSERT_EQ(sweep_with(options, runner).exit_code, 0);
+  const auto again = sweep_with(options, runner);
+  ASSERT_EQ(again.exit_code, 0) << again.error;
+  EXPECT_NE(again.out.find("3 visits, 0 failed, 0 s"), std::string::npos) << again.out;
+}
+
+// A runner that knows no time before its first call ends, as a CUDA event that was not recorded.
+TEST_F(ClosedLoop, SweepOpensNoWindowBeforeTheFirstCallHasEnded) {
+  folder.file("surface.csv",
+              "kernel,group,calls,core_mhz,memory_mhz,time_s,energy_j\n"
+              "slow,forward,1,auto,auto,1.5,450\n");
+  const auto run = sweep_with("--core auto --memory auto --visits 2 --most-visits 2",
+                              runner_behind("% | sed -u 's/^count 0 .*/count 0 0/'"));
+  ASSERT_EQ(run.exit_code, 0) << run.error;
+  const auto swept = table("swept.csv");
+  const auto* measured = swept.kernels.at(0).at({});
+  ASSERT_NE(measured, nullptr);
+  EXPECT_NEAR(measured->time.in_si(), 1.5, 0.001);
+  EXPECT_NEAR(measured->energy.in_si(), 450.0, 9.0);
+}
+
+TEST_F(ClosedLoop, SweepLeavesOutWhatCannotBeMeasuredAndNamesIt) {
+  auto surface = kSurface;
+  const std::string endless = "copy,backward,1,1050,auto,0.0101,2.1\n";
+  surface.replace(surface.find(endless), endless.size(), "copy,backward,1,1050,auto,200,40000\n");
+  folder.file("surface.csv", surface);
+  start_daemon();
+  const auto run = sweep_with("--core auto,1680,1050 --memory auto",
+                              runner_behind("sed -u 's/^start gelu$/start nothing/' | %"));
+  ASSERT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_NE(run.out.find(", 12 failed, 4 rows left out, "), std::string::npos) << run.out;
+  for (const std::string pair : {"core auto", "core 1680", "core 1050"})
+    EXPECT_NE(run.error.find("negawatt: left out: 'gelu' at " + pair +
+                             ", memory auto: the kernel runner says: there is no kernel 'nothing'"),
+              std::string::npos)
+        << run.error;
+  EXPECT_NE(run.error.find("negawatt: left out: 'copy' at core 1050, memory auto: kernel 'copy' "
+                           "completed no call in 60 s"),
+            std::string::npos)
+      << run.error;
+  const auto swept = table("swept.csv");
+  ASSERT_EQ(swept.kernels.size(), 2U);
+  EXPECT_EQ(swept.kernels[0].options.size(), 3U);
+  EXPECT_EQ(swept.kernels[1].options.size(), 2U);
+}
+
+TEST_F(ClosedLoop, SweepEndsWithItsRunnerAndWhenNothingCanBeMeasured) {
+  const std::string options = "--core auto --memory auto";
+  const auto dead = sweep_with(options, runner_behind("sed -u '/^start copy$/q' | %"));
+  EXPECT_EQ(dead.exit_code, 1);
+  EXPECT_TRUE(dead.error == "negawatt: the child ended its output\n" ||
+              dead.error == "negawatt: the child no longer reads: Broken pipe\n")
+      << dead.error;
+  std::filesystem::remove(folder.path("swept.csv.visits"));
+  const auto nothing = sweep_with(options, runner_behind("sed -u 's/^start .*/start it/' | %"));
+  EXPECT_EQ(nothing.exit_code, 1);
+  EXPECT_EQ(nothing.error, "negawatt: the kernel runner says: there is no kernel 'it'\n");
+}
+
+TEST_F(ClosedLoop, SweepStaysWithinWhatTheAdministratorAllows) {
+  start_daemon("memory = false\ncore_max_mhz = 1500\n");
+  const std::string quickly = " --visits 1 --most-visits 1 --window 1";
+  const auto run = sweep_with(quickly, player("--serve"));
+  ASSERT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_EQ(run.error,
+            "negawatt: negawattd allows core clocks from 1 to 1500 MHz: others are not swept\n"
+            "negawatt: negawattd does not allow to lock the memory clock: it is not swept\n");
+  const auto swept = table("swept.csv");
+  ASSERT_EQ(swept.kernels.size(), 3U);
+  EXPECT_EQ(swept.kernels[0].options.size(), 11U);
+  for (const auto& option : swept.kernels[0].options) {
+    EXPECT_LE(option.clocks.core.mhz(), 1500U);
+    EXPECT_TRUE(option.clocks.memory.is_automatic());
+  }
+  // What was asked for by name is dropped pair by pair; with none left there is no table.
+  std::filesystem::remove(folder.path("swept.csv.visits"));
+  const auto named =
+      sweep_with("--core auto,1680,1050 --memory auto,9501" + quickly, player("--serve"));
+  ASSERT_EQ(named.exit_code, 0) << named.error;
+  EXPECT_NE(named.out.find(", 4 clock pairs left out, "), std::string::npos) << named.out;
+  EXPECT_NE(named.error.find("negawatt: left out: core 1680, memory auto cannot be set: outside "
+                             "the lease's limits\n"),
+            std::string::npos)
+      << named.error;
+  EXPECT_EQ(table("swept.csv").kernels.at(0).options.size(), 2U);
+  std::filesystem::remove(folder.path("swept.csv.visits"));
+  EXPECT_EQ(sweep_with("--core 1680 --memory auto" + quickly, player("--serve")).exit_code, 2);
+}
+
+TEST_F(ClosedLoop, SweepDoesWithoutLocksOfTheMemoryAndWithoutATemperature) {
+  take_away(
+      "\"nvmlDeviceSetMemoryLockedClocks\", \"nvmlDeviceGetTemperatureV\", "
+      "\"nvmlDeviceGetTemperature\"");
+  start_daemon();
+  const auto run = sweep_with("--core auto,1680 --visits 1 --most-visits 1", player("--serve"));
+  ASSERT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_NE(run.out.find(", 10 clock pairs left out, "), std::string::npos) << run.out;
+  EXPECT_NE(run.error.find("cannot be set: not supported by the driver\n"), std::string::npos)
+      << run.error;
+  EXPECT_NE(run.error.find("negawatt: this GPU tells no temperature: it was warmed up for at most "
+                           "180 s"),
+            std::string::npos)
+      << run.error;
+  const auto passed = run.out.rfind(", ");
+  ASSERT_NE(passed, std::string::npos);
+  EXPECT_GT(std::stod(run.out.substr(passed + 2)), 180.0) << run.out;
+  const auto swept = table("swept.csv");
+  ASSERT_EQ(swept.kernels.size(), 3U);
+  EXPECT_EQ(swept.kernels[0].options.size(), 2U);
 }
 
 TEST_F(ClosedLoop, SweepEndsWhenItsTimeIsOver) {
@@ -75,6 +191,10 @@ TEST_F(ClosedLoop, SweepEndsWhenItsTimeIsOver) {
   const auto run = sweep("--minutes 1");
   ASSERT_EQ(run.exit_code, 0) << run.error;
   EXPECT_NE(run.out.find("(out of time)"), std::string::npos) << run.out;
+  std::filesystem::remove(folder.path("swept.csv.visits"));
+  const auto cold = sweep("--minutes 0.2");
+  ASSERT_EQ(cold.exit_code, 0) << cold.error;
+  EXPECT_NE(cold.error.find("the temperature did not hold"), std::string::npos) << cold.error;
 }
 
 TEST_F(ClosedLoop, APlanIsCarriedOutAsPromised) {

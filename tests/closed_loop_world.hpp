@@ -65,7 +65,10 @@ class ClosedLoop : public ::testing::Test {
     ASSERT_EQ(::setenv(name, value.c_str(), 1), 0);
   }
 
-  void start_daemon() {
+  void start_daemon(const std::string& limits = "") {
+    if (!limits.empty())
+      folder.file("negawattd.toml",
+                  read_file(folder.path("negawattd.toml")).value_or("") + "[limits]\n" + limits);
     auto child = Child::start(
         {.command = {"sh", "-c",
                      "exec " NEGAWATT_DAEMON " --config '" + folder.path("negawattd.toml") +
@@ -96,8 +99,21 @@ class ClosedLoop : public ::testing::Test {
   }
 
   Finished sweep(const std::string& options) {
-    return run_negawatt(folder, "sweep --core auto,1680,1050 --memory auto --out swept.csv " +
-                                    options + " -- " + player("--serve"));
+    return sweep_with("--core auto,1680,1050 --memory auto " + options, player("--serve"));
+  }
+  Finished sweep_with(const std::string& options, const std::string& runner) {
+    return run_negawatt(folder, "sweep --out swept.csv " + options + " -- " + runner);
+  }
+  /// A runner with programs between it and us: shell text with %, the player, in it.
+  [[nodiscard]] std::string runner_behind(std::string script) const {
+    const auto place = script.find('%');
+    return "sh -c \"" + script.replace(place, 1, player("--serve")) + "\"";
+  }
+  /// The simulated card, some of whose functions the driver does not have.
+  void take_away(const std::string& functions) {
+    describe("[[gpu]]\nbase = \"" NEGAWATT_SOURCE_DIR
+             "/data/gpusim/rtx3080ti.toml\"\n[gpu.faults]\nnot_supported = [" +
+             functions + "]\n");
   }
 
   /// A plan by this table, carried out until the card has been warm for a while; its report.

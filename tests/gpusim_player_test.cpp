@@ -145,6 +145,8 @@ TEST(Player, NamesWhatIsWrong) {
   const auto table = machine.folder().file("kernels.csv", kTable);
   EXPECT_EQ(run_player(machine, "--no-such-option").exit_code, 2);
   EXPECT_EQ(run_player(machine, "--table /nonexistent").exit_code, 2);
+  for (const std::string time : {"nan", "inf", "0", "-1"})
+    EXPECT_EQ(run_player(machine, "--table '" + table + "' --seconds " + time).exit_code, 2);
   EXPECT_EQ(run_player(machine, "").exit_code, 2) << "the description has no kernels";
   const auto unknown = run_player(machine, "--table '" + table + "' --kernel relu");
   EXPECT_EQ(unknown.exit_code, 2);
@@ -198,6 +200,16 @@ TEST_F(ServedKernels, RunWhileWhoeverAsksLetsTimePass) {
   ASSERT_EQ(ask("start copy"), "started");
   EXPECT_EQ(ask("stop"), "stopped 0 0.000000000");
   nvml().negawattSimLeave();
+}
+
+TEST_F(ServedKernels, ThatHaveEndedAreNotCountedAsNone) {
+  const NvmlSession session;
+  ASSERT_EQ(ask("start copy"), "started");
+  ASSERT_EQ(nvml().negawattSimJoin(), NVML_SUCCESS);
+  nvml().negawattSimSleepUntil(200'000'000'000'000'000);  // six years
+  nvml().negawattSimLeave();
+  EXPECT_EQ(ask("count"), "error the kernel has ended by itself");
+  EXPECT_EQ(ask("start copy"), "started");
 }
 
 TEST_F(ServedKernels, RefuseWhatCannotBe) {

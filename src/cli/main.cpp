@@ -2,9 +2,13 @@
 //
 // The negawatt binary: a table of verbs and their options. Exit codes: 0 done, 1 the work failed,
 // 2 wrong input or usage, 3 something this machine lacks.
+#include <fmt/core.h>
+
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdio>
 #include <exception>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -30,6 +34,9 @@ const std::map<std::string, Format> kFormats = {{"text", Format::text},
                                                 {"trace", Format::trace},
                                                 {"html", Format::html}};
 
+constexpr double kMost = std::numeric_limits<double>::max();
+constexpr double kLeastMoreThanZero = 1e-9;
+
 int exit_code_of(negawatt::Code code) {
   switch (code) {
     case negawatt::Code::invalid:
@@ -42,6 +49,22 @@ int exit_code_of(negawatt::Code code) {
   }
   return 1;
 }
+
+/// CLI11's ranges let "nan" through, which is within none.
+CLI::Validator finite_from(double least, double most) {
+  return CLI::Validator(
+      [least, most](std::string& text) {
+        double value = 0.0;
+        const bool is_number = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
+        if (is_number && value >= least && value <= most) return std::string();
+        return least == -kMost && most == kMost
+                   ? fmt::format("'{}' is no finite number", text)
+                   : fmt::format("'{}' is no number from {:g} to {:g}", text, least, most);
+      },
+      "");
+}
+
+CLI::Validator finite() { return finite_from(-kMost, kMost); }
 
 void add_format(CLI::App& verb, Format& format, std::string& out) {
   verb.add_option("--format", format, "text, json, csv, trace (Perfetto, Chrome) or html")
@@ -56,7 +79,8 @@ void add_plan_options(CLI::App& verb, PlanArguments& a) {
                   "waste: least energy within the slowdown (default); edp, ed2p, energy, weighted")
       ->check(CLI::IsMember({"waste", "edp", "ed2p", "energy", "weighted"}).description(""));
   verb.add_option("--slowdown", a.slowdown_pct,
-                  "tolerated slowdown in percent of the baseline time (default 0)");
+                  "tolerated slowdown in percent of the baseline time (default 0)")
+      ->check(finite());
   verb.add_option("--granularity", a.granularity,
                   "what shares one clock pair: static, group, kernel (default), schedule")
       ->check(CLI::IsMember({"static", "group", "kernel", "schedule"}).description(""));
@@ -64,14 +88,16 @@ void add_plan_options(CLI::App& verb, PlanArguments& a) {
                   "global: the iteration keeps the slowdown (default); local: each item does")
       ->check(CLI::IsMember({"global", "local"}).description(""));
   verb.add_option("--lambda", a.lambda,
-                  "for weighted: lambda * joules + (1 - lambda) * seconds (default 0.5)");
+                  "for weighted: lambda * joules + (1 - lambda) * seconds (default 0.5)")
+      ->check(finite());
   verb.add_option("--baseline", a.baseline,
                   "auto or CORE,MEMORY (default: auto where the table has it, else the highest)");
   verb.add_option("--switch-latency", a.switch_latency,
                   "for schedule: core=SECONDS,memory=SECONDS, or a CSV file per target clock");
   verb.add_option("--sequence", a.sequence, "order of the kernel invocations (CSV)");
   verb.add_option("--confidence", a.confidence,
-                  "keep the budget with this probability; needs time_sd_s and energy_sd_j");
+                  "keep the budget with this probability; needs time_sd_s and energy_sd_j")
+      ->check(finite());
   verb.add_flag("--frontier", a.frontier, "also compute the time-energy frontier");
   add_format(verb, a.format, a.out);
 }
@@ -83,11 +109,15 @@ void add_pipeline_options(CLI::App& verb, PipelineArguments& a) {
   verb.add_option("--schedule", a.schedule, "1f1b (default) or gpipe")
       ->check(CLI::IsMember({"1f1b", "gpipe"}).description(""));
   verb.add_option("--blocking-watts", a.blocking_watts,
-                  "power of a stage that waits for another (default 0)");
+                  "power of a stage that waits for another (default 0)")
+      ->check(finite());
   auto* slowdown =
       verb.add_option("--slowdown", a.slowdown_pct,
-                      "tolerated slowdown in percent of all-highest clocks (default 0)");
-  verb.add_option("--deadline", a.deadline_s, "iteration deadline in seconds")->excludes(slowdown);
+                      "tolerated slowdown in percent of all-highest clocks (default 0)")
+          ->check(finite());
+  verb.add_option("--deadline", a.deadline_s, "iteration deadline in seconds")
+      ->check(finite())
+      ->excludes(slowdown);
   verb.add_flag("--frontier", a.frontier, "also compute the whole time-energy frontier");
   add_format(verb, a.format, a.out);
 }
@@ -100,7 +130,7 @@ void add_doctor_options(CLI::App& verb, DoctorArguments& a) {
 void add_top_options(CLI::App& verb, TopArguments& a) {
   verb.add_flag("--once", a.once, "look once, and end");
   verb.add_option("--interval", a.interval_s, "seconds between two looks (default 1)")
-      ->check(CLI::Range(0.1, 3600.0).description(""));
+      ->check(finite_from(0.1, 3600.0));
   verb.add_flag("--json", a.json, "one line of JSON for each look");
 }
 
@@ -115,16 +145,17 @@ void add_sweep_options(CLI::App& verb, SweepArguments& a) {
   verb.add_option("--core", a.core, "core clocks: auto,1410,1500:1980:60 (default: auto and 10)");
   verb.add_option("--memory", a.memory, "memory clocks (default: auto and all)");
   verb.add_option("--window", a.window_s, "seconds of one measurement (default 2)")
-      ->check(CLI::Range(0.1, 3600.0).description(""));
+      ->check(finite_from(0.1, 3600.0));
   verb.add_option("--settle", a.settle_s, "seconds before it (default 0.3)")
-      ->check(CLI::Range(0.0, 3600.0).description(""));
+      ->check(finite_from(0.0, 3600.0));
   verb.add_option("--half-width", a.half_width_pct,
-                  "percent: stop at this 95 % interval of the energy (default 1)");
+                  "percent: stop at this 95 % interval of the energy (default 1)")
+      ->check(finite_from(0.0, 100.0));
   verb.add_option("--visits", a.least_visits, "least measurements of a row (default 3)")
       ->check(CLI::Range(1, 1000).description(""));
   verb.add_option("--most-visits", a.most_visits, "most measurements of a row (default 10)");
   verb.add_option("--minutes", a.minutes, "stop after this long")
-      ->check(CLI::PositiveNumber.description(""));
+      ->check(finite_from(kLeastMoreThanZero, kMost));
   verb.add_option("--seed", a.seed, "of the order of measurements (default 1)");
   verb.add_option("--out", a.out,
                   "kernel table to write; OUT.visits keeps every measurement, and "

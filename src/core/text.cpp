@@ -38,6 +38,17 @@ std::size_t character_length(std::string_view text) {
   return 0;
 }
 
+/// Shows the character or the byte that `text` starts with; how many bytes of it that was.
+std::size_t show_next(std::string_view text, std::string& shown) {
+  const auto length = character_length(text);
+  if (length == 0) {
+    shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text.front()));
+    return 1;
+  }
+  shown += text.substr(0, length);
+  return length;
+}
+
 }  // namespace
 
 bool is_printable(std::string_view text) {
@@ -53,13 +64,7 @@ std::string printable(std::string_view text) {
   std::string shown;
   for (std::size_t i = 0; i < text.size();) {
     if (i >= kShownBytes) return shown + "...";
-    const auto length = character_length(text.substr(i));
-    if (length == 0) {
-      shown += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[i++]));
-    } else {
-      shown += text.substr(i, length);
-      i += length;
-    }
+    i += show_next(text.substr(i), shown);
   }
   return shown;
 }
@@ -75,6 +80,15 @@ std::vector<std::string_view> wrapped(std::string_view text, std::size_t width) 
   }
   if (!text.empty()) lines.push_back(text);
   return lines;
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string shown = "'";
+  for (std::size_t i = 0; i < text.size();) {
+    if (text[i] == '\'' || text[i] == '\\') shown += '\\';
+    i += show_next(text.substr(i), shown);
+  }
+  return shown + "'";
 }
 
 }  // namespace negawatt

@@ -22,4 +22,8 @@ namespace negawatt {
 /// lines refer to `text`.
 [[nodiscard]] std::vector<std::string_view> wrapped(std::string_view text, std::size_t width);
 
+/// `text` between single quotes, whole and on one line: bytes that are no part of a printable
+/// character become \xNN, and a quote or a backslash gets a backslash. No two texts look the same.
+[[nodiscard]] std::string in_quotes(std::string_view text);
+
 }  // namespace negawatt

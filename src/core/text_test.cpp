@@ -37,6 +37,13 @@ TEST(Text, ShowsWhatIsNotPrintableAsHex) {
   EXPECT_EQ(printable(kThree), kThree);
 }
 
+TEST(Text, QuotesTheWholeOnOneLine) {
+  EXPECT_EQ(in_quotes(""), "''");
+  EXPECT_EQ(in_quotes("it's C:\\ \n"), "'it\\'s C:\\\\ \\x0a'");
+  EXPECT_EQ(in_quotes(std::string(100, 'a')), "'" + std::string(100, 'a') + "'");
+  EXPECT_NE(in_quotes("\x01"), in_quotes("\\x01"));
+}
+
 TEST(Text, ShortensWithoutCuttingACharacter) {
   EXPECT_EQ(printable(std::string(40, 'a')), std::string(40, 'a'));
   EXPECT_EQ(printable(std::string(41, 'a')), std::string(40, 'a') + "...");

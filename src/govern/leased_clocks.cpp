@@ -46,7 +46,9 @@ Status LeasedClocks::ask(trace::ClockPair clocks, const std::stop_token& stop) {
   if (!applied) return tl::unexpected(std::move(applied).error());
   if (applied->outcome == lease::Outcome::applied || applied->outcome == lease::Outcome::unchanged)
     return {};
-  return failure(Code::unavailable,
+  const bool can_never = applied->outcome == lease::Outcome::outside_limits ||
+                         applied->outcome == lease::Outcome::unsupported;
+  return failure(can_never ? Code::infeasible : Code::internal,
                  fmt::format("{} cannot be set: {}", to_string(clocks), name_of(applied->outcome)));
 }
 

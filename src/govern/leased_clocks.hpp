@@ -28,8 +28,11 @@ class LeasedClocks {
   /// The lease waits until a process of ours, or a child of it, uses the GPU.
   [[nodiscard]] bool is_ready(Seconds patience, const std::stop_token& stop = {}) const;
   Status wait_ready(Seconds patience) const { return lease_.wait_active(patience); }
-  /// Returns when the driver has been asked, or at `stop`. Fails when the lease is over, the clocks
-  /// lie outside of what was granted, or the driver refuses.
+  /// What was granted: at most what was asked for, within the administrator's limits.
+  [[nodiscard]] const lease::Terms& terms() const { return lease_.terms(); }
+  /// Returns when the driver has been asked, or at `stop`. Fails when the lease is over
+  /// (`unavailable`), when the clocks lie outside of what was granted or the driver does not have
+  /// them (`infeasible`), and when the driver fails (`internal`).
   Status ask(trace::ClockPair clocks, const std::stop_token& stop = {});
   /// Waits until the GPU's previous state is back.
   Status release() { return lease_.release(); }

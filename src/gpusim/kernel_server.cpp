@@ -105,6 +105,10 @@ Result<std::string> KernelServer::start(std::string_view name) {
 Result<std::string> KernelServer::count() {
   if (!running_) return failure(Code::invalid, "no kernel is running");
   NW_TRY(const auto look, process_.look());
+  if (!look.completed.empty()) {
+    running_.reset();
+    return failure(Code::internal, "the kernel has ended by itself");
+  }
   if (!look.running || look.running->ticket != *running_) return "count 0 0\n";  // others' turn
   return fmt::format("count {} {}\n", look.running->calls,
                      std::max(look.running->begin_ns, look.running->last_end_ns));

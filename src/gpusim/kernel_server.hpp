@@ -4,10 +4,12 @@
 // runner"): lines in, lines out.
 //
 //   kernels     ->  kernel NAME GROUP CALLS  for each, then  end
-//   start NAME  ->  started               ; the kernel runs from here on
-//   count       ->  count CALLS DEVICE_NS ; calls completed, end of the last one on the device
-//   clock stop        ->  stopped CALLS SECONDS ; whole calls, and the device time they took quit,
-//   or the end of the input, ends it; what cannot be done is answered with  error TEXT
+//   start NAME  ->  started                ; the kernel runs from here on
+//   count       ->  count CALLS DEVICE_NS  ; calls completed, and the end of the last one on the
+//                                          ; device's clock, which means nothing at 0 calls
+//   stop        ->  stopped CALLS SECONDS  ; whole calls, and the device time they took
+//
+// quit, or the end of the input, ends it; what cannot be done is answered with  error TEXT
 //
 // A word holds "\ " for a blank and "\\" for a backslash. The server takes no part in virtual time:
 // the GPU works on while whoever asked lets time pass.

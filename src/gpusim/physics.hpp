@@ -56,8 +56,12 @@ void log_refusal(GpuState& state, const WriteRecord& record);
 
 // ---- work ---------------------------------------------------------------------------------------
 
-/// Opens a context; its id, or nothing when there is no room or the GPU is lost.
+/// Opens a context in the first free slot; its id, or nothing when there is no room or the GPU is
+/// lost.
 std::optional<std::uint32_t> create_context(const Device& device, const Context& process);
+/// In that slot; nothing when it is taken or the GPU is lost.
+std::optional<std::uint32_t> create_context(const Device& device, const Context& process,
+                                            std::size_t slot);
 /// Closes it; its queued and running work is gone without completions.
 void remove_context(const Device& device, std::uint32_t context);
 

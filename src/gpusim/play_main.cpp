@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <iostream>
@@ -125,7 +126,14 @@ int main_with(int count, const char* const* words) {
   app.add_option("--gpu", arguments.gpu, "UUID of a GPU or MIG instance; default: the first GPU");
   auto* iterations = app.add_option("--iterations", arguments.order.iterations, "how many");
   app.add_option("--seconds", arguments.seconds, "starts iterations for that long instead")
-      ->check(CLI::PositiveNumber)
+      ->check(CLI::Validator(  // CLI11's own numbers let "nan" through
+          [](std::string& text) {
+            double seconds = 0.0;
+            const bool is_time =
+                CLI::detail::lexical_cast(text, seconds) && std::isfinite(seconds) && seconds > 0.0;
+            return is_time ? "" : "'" + text + "' is no finite number above 0";
+          },
+          ""))
       ->excludes(iterations);
   app.add_option("--kernel", arguments.kernel, "only this kernel");
   app.add_option("--calls", arguments.calls, "calls of it in an iteration")

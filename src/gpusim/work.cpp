@@ -67,14 +67,21 @@ void drop_all_work(GpuState& state) {
 }
 
 std::optional<std::uint32_t> create_context(const Device& device, const Context& process) {
+  const auto& contexts = device.state.contexts;
+  const auto slot = std::ranges::find(contexts, 0U, &Context::id);
+  return create_context(device, process, static_cast<std::size_t>(slot - contexts.begin()));
+}
+
+std::optional<std::uint32_t> create_context(const Device& device, const Context& process,
+                                            std::size_t slot) {
   const auto& [model, surfaces, state] = device;
-  const auto slot = std::ranges::find(state.contexts, 0U, &Context::id);
-  if (state.lost != 0 || slot == state.contexts.end()) return std::nullopt;
+  if (state.lost != 0 || slot >= kContexts || state.contexts[slot].id != 0) return std::nullopt;
   move_anchor(device, state.now_ns);
-  *slot = process;
-  slot->id = state.next_context++;
+  auto& context = state.contexts[slot];
+  context = process;
+  context.id = state.next_context++;
   settle(device);
-  return slot->id;
+  return context.id;
 }
 
 void remove_context(const Device& device, std::uint32_t context) {

@@ -15,7 +15,7 @@
 namespace negawatt::gpusim {
 namespace {
 
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 // Only the locks and atomics are not trivially copyable; they are never copied.
 static_assert(std::is_standard_layout_v<WorldHead> && std::is_standard_layout_v<GpuRecord>);
@@ -173,25 +173,29 @@ void GpuAccess::remove_the_dead() {
 
 std::optional<std::uint32_t> GpuAccess::open_context(const Context& process) {
   const auto device = draft();
-  const auto id = create_context(device, process);
-  if (!id) return std::nullopt;
-  const auto place = std::ranges::find(device.state.contexts, *id, &Context::id);
-  NW_ASSERT(place != device.state.contexts.end());
-  // Before the context can be seen: whoever sees it must find its thread alive.
-  auto& life = record_.lives[static_cast<std::size_t>(place - device.state.contexts.begin())];
-  if (!life.take()) return std::nullopt;
-  commit();
-  return id;
+  for (std::size_t slot = 0; slot < kContexts; ++slot) {
+    // Before the context can be seen: whoever sees it must find its thread alive. An empty slot may
+    // still have one, whose context went with a reloaded driver.
+    if (device.state.contexts[slot].id != 0 || !record_.lives[slot].take()) continue;
+    const auto id = create_context(device, process, slot);
+    if (!id) {
+      record_.lives[slot].release();
+      return std::nullopt;
+    }
+    commit();
+    record_.life_owners[slot] = *id;
+    return id;
+  }
+  return std::nullopt;
 }
 
 void GpuAccess::close_context(std::uint32_t context) {
-  const auto device = draft();
-  const auto place = std::ranges::find(device.state.contexts, context, &Context::id);
-  if (context == 0 || place == device.state.contexts.end()) return;
-  const auto index = static_cast<std::size_t>(place - device.state.contexts.begin());
-  remove_context(device, context);
+  const auto place = std::ranges::find(record_.life_owners, context);
+  if (context == 0 || place == record_.life_owners.end()) return;
+  remove_context(draft(), context);
   commit();
-  record_.lives[index].release();
+  *place = 0;
+  record_.lives[static_cast<std::size_t>(place - record_.life_owners.begin())].release();
 }
 
 bool GpuAccess::is_open(std::uint32_t context) const {

@@ -32,6 +32,9 @@ struct GpuRecord {
   std::atomic<std::uint32_t> current;
   std::array<GpuState, 2> states;
   std::array<LifeLock, kContexts> lives;  ///< of the threads that opened GpuState::contexts
+  /// Ids of the contexts that `lives` were last taken for. A driver that is reloaded takes the
+  /// contexts and leaves the threads, which still have their locks to give back.
+  std::array<std::uint32_t, kContexts> life_owners;
   std::array<std::uint32_t, kSurfaces> surface_owners;  ///< context ids; of no living one: free
   std::array<KernelSurface, kSurfaces> surfaces;
 };
@@ -97,7 +100,8 @@ class GpuAccess {
   /// World goes: the kernel and the C library keep a list of the locks that a thread holds.
   [[nodiscard]] std::optional<std::uint32_t> open_context(const Context& process);
   [[nodiscard]] bool is_open(std::uint32_t context) const;
-  /// Closes it and frees its surfaces, by itself.
+  /// Closes it and frees its surfaces, by itself; needed, too, when the driver has been reloaded
+  /// and the context is gone. By the thread that opened it.
   void close_context(std::uint32_t context);
   /// Puts a kernel where submit() finds it, by itself. Nothing when all places are taken.
   [[nodiscard]] std::optional<std::uint32_t> add_surface(std::uint32_t context,

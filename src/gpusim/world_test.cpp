@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -157,6 +158,42 @@ TEST_F(WorldTest, MoreContextsThanThereIsRoomForAreRefused) {
   while (const auto context = gpu.open_context({.pid = 1})) contexts.push_back(*context);
   EXPECT_EQ(contexts.size(), kContexts);
   for (const auto context : contexts) gpu.close_context(context);
+}
+
+TEST_F(WorldTest, AThreadWhoseContextWentWithAReloadedDriverGivesItsPlaceBack) {
+  auto model = machine();
+  model.gpus[0].faults.timed = {{TimedFault::Kind::driver_reload, kSecond, 2 * kSecond}};
+  auto world = open(std::move(model));
+  ASSERT_NE(world, nullptr);
+  std::optional<std::uint32_t> before;
+  {
+    GpuAccess gpu(*world, 0);
+    before = gpu.open_context({.pid = 1});
+    ASSERT_TRUE(before);
+  }
+  sleep_until(*world, 3 * kSecond);
+  const auto opens_and_closes = [&world] {
+    GpuAccess gpu(*world, 0);
+    const auto context = gpu.open_context({.pid = 2});
+    if (context) gpu.close_context(*context);
+    return context.has_value();
+  };
+  {
+    GpuAccess gpu(*world, 0);
+    (void)gpu.state();
+    EXPECT_FALSE(gpu.is_open(*before)) << "the driver was not reloaded: this tests nothing";
+  }
+  bool opened = false;
+  std::thread([&] { opened = opens_and_closes(); }).join();
+  EXPECT_TRUE(opened) << "a place that is still held keeps others from the free ones";
+  GpuAccess(*world, 0).close_context(*before);
+  // All places are free again, for threads that are not this one, too.
+  std::size_t places = 0;
+  std::thread([&] {
+    GpuAccess gpu(*world, 0);
+    while (gpu.open_context({.pid = 3})) ++places;
+  }).join();
+  EXPECT_EQ(places, kContexts);
 }
 
 TEST_F(WorldTest, GpusAreApart) {

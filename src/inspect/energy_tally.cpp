@@ -24,6 +24,7 @@ std::string_view name_of(EnergySource source) {
 }
 
 void EnergyTally::add(const Reading& reading) {
+  counter_power_.reset();
   if (reading.energy) {
     source_ = EnergySource::counter;
     add_count(*reading.energy, reading.most_power);
@@ -41,7 +42,6 @@ void EnergyTally::add(const Reading& reading) {
 
 void EnergyTally::add_count(const gpu::EnergyReading& count,
                             std::optional<gpu::Milliwatts> most_power) {
-  counter_power_.reset();
   const auto before = last_;
   last_ = count;
   if (!before) return;

@@ -79,9 +79,13 @@ TEST(EnergyTally, WithoutACounterPowerIsIntegrated) {
 TEST(EnergyTally, ACounterThatFailsOnceIsNotReplaced) {
   EnergyTally tally;
   tally.add(counted(0, 0));
-  tally.add(powered(1, 100'000));
-  tally.add(counted(2, 200'000));
-  EXPECT_DOUBLE_EQ(tally.energy()->in_si(), 200);
+  tally.add(counted(1, 100'000));
+  EXPECT_DOUBLE_EQ(tally.counter_power()->in_si(), 100);
+  tally.add(powered(2, 100'000));
+  EXPECT_EQ(tally.counter_power(), std::nullopt) << "of a counter that does not answer";
+  tally.add(counted(3, 300'000));
+  EXPECT_DOUBLE_EQ(tally.energy()->in_si(), 300);
+  EXPECT_DOUBLE_EQ(tally.counter_power()->in_si(), 100);
   EXPECT_EQ(tally.source(), EnergySource::counter);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/result.hpp"
 #include "sweep/statistics.hpp"
 
 namespace negawatt::sweep {
@@ -25,20 +26,35 @@ Itinerary::Itinerary(std::size_t kernels, std::vector<trace::ClockPair> pairs, S
       pairs_(std::move(pairs)),
       rule_(rule),
       random_(seed),
-      energies_(kernels_ * pairs_.size()) {}
+      energies_(kernels_ * pairs_.size()),
+      given_up_(energies_.size()) {}
 
 void Itinerary::note(const Visit& visit) {
   const auto pair = std::ranges::find(pairs_, visit.clocks);
   if (pair == pairs_.end() || visit.kernel >= kernels_) return;  // of an earlier, wider sweep
-  const auto at = static_cast<std::size_t>(pair - pairs_.begin()) * kernels_ + visit.kernel;
+  const auto at = index_of(visit.kernel, static_cast<std::size_t>(pair - pairs_.begin()));
   energies_[at].push_back(visit.energy.in_si());
   ++noted_;
 }
 
+void Itinerary::give_up(const Stop& stop) {
+  const auto pair = std::ranges::find(pairs_, stop.clocks);
+  NW_ASSERT(pair != pairs_.end() && stop.kernel < kernels_);
+  given_up_[index_of(stop.kernel, static_cast<std::size_t>(pair - pairs_.begin()))] = true;
+  std::erase_if(round_, [&stop](const Stop& other) {
+    return other.kernel == stop.kernel && other.clocks == stop.clocks;
+  });
+}
+
+void Itinerary::give_up(trace::ClockPair clocks) {
+  for (std::uint32_t kernel = 0; kernel < kernels_; ++kernel) give_up(Stop{kernel, clocks});
+}
+
 std::size_t Itinerary::still_wanted(std::size_t kernel, std::size_t pair) const {
+  if (given_up_[index_of(kernel, pair)]) return 0;
   const auto& seen = energies(kernel, pair);
   if (seen.size() < rule_.least_visits) return rule_.least_visits - seen.size();
-  if (seen.size() >= rule_.most_visits || seen.size() < 2) return 0;
+  if (seen.size() >= rule_.most_visits) return 0;
   return relative_half_width(summarise(seen)) > rule_.half_width ? 1 : 0;
 }
 

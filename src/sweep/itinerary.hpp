@@ -3,8 +3,9 @@
 // In which order a sweep visits kernels at clock pairs, and when it has seen enough of one. Rounds
 // are interleaved: every round goes once over all that is still wanted, its pairs in a new random
 // order, so that a slow drift of the machine does not look like an effect of the clocks. A kernel
-// at a pair is done when the 95 % confidence interval of its energy is narrow enough. Pure; the
-// seed decides the order.
+// at a pair is done when the 95 % confidence interval of its energy is narrow enough, for which it
+// takes two visits at least. Stopping when repeats agree makes stated errors somewhat small (down
+// to three quarters; docs/closed-loop.md). Pure; the seed decides the order.
 #pragma once
 
 #include <cstddef>
@@ -35,17 +36,24 @@ class Itinerary {
 
   /// Notes a visit of this sweep or of an earlier one that it continues.
   void note(const Visit& visit);
-  /// Where to go next; nothing when all is measured well enough.
+  /// Goes to this kernel at these clocks no more.
+  void give_up(const Stop& stop);
+  /// Goes to these clocks no more.
+  void give_up(trace::ClockPair clocks);
+  /// Where to go next; nothing when all is measured well enough or given up.
   [[nodiscard]] std::optional<Stop> next();
   /// Visits still to come if every kernel and pair needed as few as they can, at least 0.
   [[nodiscard]] std::size_t left() const;
   [[nodiscard]] std::size_t noted() const { return noted_; }
   /// Energies per call, in joules, of one kernel at one of the pairs (by their indices).
   [[nodiscard]] const std::vector<double>& energies(std::size_t kernel, std::size_t pair) const {
-    return energies_[pair * kernels_ + kernel];
+    return energies_[index_of(kernel, pair)];
   }
 
  private:
+  [[nodiscard]] std::size_t index_of(std::size_t kernel, std::size_t pair) const {
+    return pair * kernels_ + kernel;
+  }
   [[nodiscard]] std::size_t still_wanted(std::size_t kernel, std::size_t pair) const;
   void start_round();
 
@@ -54,6 +62,7 @@ class Itinerary {
   StopRule rule_;
   std::uint64_t random_;
   std::vector<std::vector<double>> energies_;
+  std::vector<bool> given_up_;
   std::vector<Stop> round_;  ///< what is left of it, last first
   std::size_t noted_ = 0;
 };

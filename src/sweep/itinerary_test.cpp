@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
+#include <random>
+
+#include "sweep/statistics.hpp"
 
 namespace negawatt::sweep {
 namespace {
@@ -60,8 +64,68 @@ TEST(Itinerary, ReturnsToWhatIsNoisyUntilItIsKnownOrTheLimitIsReached) {
   EXPECT_EQ(itinerary.energies(0, 0).size(), 2U);
 }
 
+TEST(Itinerary, OneVisitKnowsNoError) {
+  Itinerary itinerary(1, {{}}, {.least_visits = 1}, 1);
+  int visits = 0;
+  for (; itinerary.next(); ++visits) itinerary.note(visit({0, {}}, 10.0));
+  EXPECT_EQ(visits, 2);
+  Itinerary once(1, {{}}, {.least_visits = 1, .most_visits = 1}, 1);
+  once.note(visit({0, {}}, 10.0));
+  EXPECT_FALSE(once.next());
+}
+
+/// A sweep of `kernels` rows of mean 1 whose visits have independent Gaussian noise.
+Itinerary noisy_sweep(std::size_t kernels, double deviation) {
+  Itinerary itinerary(kernels, {{}}, {}, 1);
+  std::mt19937 random(1);
+  std::normal_distribution<double> joules(1.0, deviation);
+  while (const auto stop = itinerary.next()) itinerary.note(visit(*stop, joules(random)));
+  return itinerary;
+}
+
+TEST(Itinerary, StatedErrorsAreNotMuchTooSmall) {
+  constexpr std::size_t kRows = 3000;
+  for (const double deviation : {0.002, 0.006, 0.01, 0.02, 0.05}) {
+    const auto itinerary = noisy_sweep(kRows, deviation);
+    double stated = 0.0;
+    double true_error = 0.0;
+    std::size_t covered = 0;
+    for (std::size_t kernel = 0; kernel < kRows; ++kernel) {
+      const auto repeats = summarise(itinerary.energies(kernel, 0));
+      const double error = std::abs(repeats.mean - 1.0);
+      stated += repeats.standard_error * repeats.standard_error;
+      true_error += error * error;
+      if (error <= relative_half_width(repeats) * repeats.mean) ++covered;
+    }
+    EXPECT_GT(std::sqrt(stated / true_error), 0.72) << deviation;
+    EXPECT_LT(std::sqrt(stated / true_error), 1.05) << deviation;
+    EXPECT_GT(static_cast<double>(covered) / kRows, 0.90) << deviation;
+  }
+}
+
+TEST(Itinerary, GoesNoMoreToWhatIsGivenUp) {
+  Itinerary itinerary(2, kPairs, {.least_visits = 2}, 1);
+  itinerary.give_up(Stop{1, kPairs[0]});
+  EXPECT_EQ(itinerary.left(), 10U);
+  const auto first = itinerary.next();
+  ASSERT_TRUE(first);
+  const auto dropped = first->clocks == kPairs[1] ? kPairs[2] : kPairs[1];
+  itinerary.give_up(dropped);  // in the middle of a round
+  std::map<std::pair<std::uint32_t, ClockPair>, int> seen;
+  for (std::optional<Stop> stop = first; stop; stop = itinerary.next()) {
+    ++seen[{stop->kernel, stop->clocks}];
+    itinerary.note(visit(*stop, 10.0));
+  }
+  EXPECT_EQ(seen.size(), 3U);
+  for (const auto& [what, times] : seen) {
+    EXPECT_EQ(times, 2);
+    EXPECT_NE(what.second, dropped);
+    EXPECT_FALSE(what.first == 1 && what.second == kPairs[0]);
+  }
+}
+
 TEST(Itinerary, GoesOnWhereAnEarlierSweepStopped) {
-  Itinerary itinerary(1, kPairs, {.least_visits = 1}, 1);
+  Itinerary itinerary(1, kPairs, {.least_visits = 1, .most_visits = 1}, 1);
   itinerary.note(visit({0, kPairs[1]}, 5.0));
   itinerary.note(visit({0, {Clock::locked_mhz(210), {}}}, 5.0));  // no longer wanted
   EXPECT_EQ(itinerary.left(), 2U);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The log of visits as a file: what an earlier sweep of the same setup measured is read, a torn
-// last line is cut off, and every visit is on disk before the next begins.
+// last line is cut off. A kill loses no visit that was appended, a power failure those of the last
+// second. One sweep at a time writes it, on file systems that have locks.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -14,7 +16,8 @@ namespace negawatt::sweep {
 
 class LogFile {
  public:
-  /// Opens or makes the log. Fails when the file is no log, or is one of another setup.
+  /// Opens or makes the log. Fails when the file is no log, or is one of another setup, and
+  /// (`unavailable`) while another sweep writes it.
   [[nodiscard]] static Result<LogFile> open(const std::string& path, const std::string& setup,
                                             std::vector<std::string> kernels);
   ~LogFile();
@@ -31,10 +34,13 @@ class LogFile {
   LogFile(std::string path, std::vector<std::string> kernels, int file)
       : path_(std::move(path)), kernels_(std::move(kernels)), file_(file) {}
   Status write(const std::string& bytes);
+  Status sync();
 
   std::string path_;
   std::vector<std::string> kernels_;
   int file_;
+  bool is_synced_ = true;
+  std::chrono::steady_clock::time_point synced_at_ = std::chrono::steady_clock::now();
   std::vector<Visit> earlier_;
 };
 

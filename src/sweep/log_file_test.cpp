@@ -40,12 +40,27 @@ TEST_F(LogFileTest, GoesOnWhereItStopped) {
     ASSERT_TRUE(log->append(visit(0)));
     ASSERT_TRUE(log->append(visit(1)));
   }
-  auto again = open();
-  ASSERT_TRUE(again) << again.error().message;
-  ASSERT_EQ(again->earlier().size(), 2U);
-  EXPECT_EQ(again->earlier()[1].kernel, 1U);
-  ASSERT_TRUE(again->append(visit(0)));
+  {
+    auto again = open();
+    ASSERT_TRUE(again) << again.error().message;
+    ASSERT_EQ(again->earlier().size(), 2U);
+    EXPECT_EQ(again->earlier()[1].kernel, 1U);
+    ASSERT_TRUE(again->append(visit(0)));
+  }
   EXPECT_EQ(open()->earlier().size(), 3U);
+}
+
+TEST_F(LogFileTest, OneSweepAtATimeWritesIt) {
+  {
+    auto log = open();
+    ASSERT_TRUE(log);
+    const auto second = open();
+    ASSERT_FALSE(second);
+    EXPECT_EQ(second.error().code, Code::unavailable);
+    EXPECT_EQ(second.error().message, "'" + path + "': another sweep writes it");
+    ASSERT_TRUE(log->append(visit(0)));
+  }
+  EXPECT_EQ(open()->earlier().size(), 1U);
 }
 
 TEST_F(LogFileTest, SurvivesAKillAtAnyByte) {
@@ -57,10 +72,13 @@ TEST_F(LogFileTest, SurvivesAKillAtAnyByte) {
   const auto size = std::filesystem::file_size(path);
   for (auto cut = size; cut-- > 0;) {
     std::filesystem::resize_file(path, cut);
-    auto log = open();
-    ASSERT_TRUE(log) << cut << ": " << log.error().message;
-    const auto before = log->earlier().size();
-    ASSERT_TRUE(log->append(visit(1)));
+    std::size_t before = 0;
+    {
+      auto log = open();
+      ASSERT_TRUE(log) << cut << ": " << log.error().message;
+      before = log->earlier().size();
+      ASSERT_TRUE(log->append(visit(1)));
+    }
     ASSERT_EQ(open()->earlier().size(), before + 1) << cut;
     std::filesystem::resize_file(path, std::min(cut, std::filesystem::file_size(path)));
   }

@@ -13,6 +13,7 @@ namespace {
 // A driver rounds to its own steps: half of the widest (15 MHz core, more for memory) is no lie.
 constexpr std::uint32_t kClockStep = 15;
 constexpr Seconds kClockPoll(0.005);
+constexpr Seconds kCallPoll(0.1);
 
 struct ClockSamples {
   std::vector<std::uint32_t> core;
@@ -55,6 +56,21 @@ struct Opening {
   CallCount count;
 };
 
+/// The time of the last call means nothing before there is one, and cannot open a window.
+Status wait_for_first_call(KernelRunner& runner, const gpu::Device& device,
+                           const WindowOptions& options, const std::string& kernel) {
+  const auto clock = device.clock();
+  const auto deadline = clock.now() + options.longest;
+  while (true) {
+    NW_TRY(const auto count, runner.count());
+    if (count.calls > 0) return {};
+    if (clock.now() >= deadline)
+      return failure(Code::internal, fmt::format("kernel '{}' completed no call in {:.3g} s",
+                                                 kernel, options.longest.in_si()));
+    clock.sleep_for(kCallPoll);
+  }
+}
+
 Result<Opening> open_window(KernelRunner& runner, gpu::EnergyMeter& meter) {
   NW_TRY(auto window, meter.begin_aligned());
   NW_TRY(const auto count, runner.count());
@@ -86,6 +102,29 @@ Status wait_for_calls(KernelRunner& runner, const gpu::Device& device, const Ope
   return {};
 }
 
+struct CallTime {
+  std::uint64_t calls = 0;
+  Seconds mean;
+};
+
+/// From the last call before the window to the last one in it. Fails when the two counts cannot be
+/// of one run of the kernel, and (`infeasible`) when they are less than two calls apart.
+Result<CallTime> time_between(const CallCount& first, const CallCount& last,
+                              const std::string& kernel) {
+  if (last.calls < first.calls || (last.calls > first.calls && last.device_ns <= first.device_ns))
+    return failure(Code::internal,
+                   fmt::format("kernel '{}': the runner counted {} calls up to {} ns, then {} up "
+                               "to {} ns",
+                               kernel, first.calls, first.device_ns, last.calls, last.device_ns));
+  const auto calls = last.calls - first.calls;
+  if (calls < 2)
+    return failure(
+        Code::infeasible,
+        fmt::format("kernel '{}' completed {} calls: make the window longer", kernel, calls));
+  return CallTime{calls, Seconds(static_cast<double>(last.device_ns - first.device_ns) * 1e-9 /
+                                 static_cast<double>(calls))};
+}
+
 }  // namespace
 
 void wait_for_clocks(const gpu::Device& device, trace::ClockPair asked, Seconds patience) {
@@ -104,23 +143,19 @@ void wait_for_clocks(const gpu::Device& device, trace::ClockPair asked, Seconds 
 
 Result<Visit> measure(KernelRunner& runner, const gpu::Device& device, gpu::EnergyMeter& meter,
                       const WindowOptions& options, std::uint32_t kernel, trace::ClockPair asked) {
-  NW_CHECK(runner.start_kernel(runner.kernels()[kernel].name));
+  const auto& name = runner.kernels()[kernel].name;
+  NW_CHECK(runner.start_kernel(name));
   device.clock().sleep_for(options.settle);
+  NW_CHECK(wait_for_first_call(runner, device, options, name));
   NW_TRY(const auto opening, open_window(runner, meter));
   const auto samples = watch_clocks(device, options);
   NW_CHECK(wait_for_calls(runner, device, opening, options));
   NW_TRY(const auto use, meter.end(opening.window, gpu::WhenShort::extend));
   NW_TRY(const auto count, runner.count());
   NW_CHECK(runner.stop_kernel());
-  const auto calls = count.calls - opening.count.calls;
-  if (count.calls < opening.count.calls + 2)
-    return failure(Code::infeasible,
-                   fmt::format("kernel '{}' completed {} calls in {:.3g} s: make the window longer",
-                               runner.kernels()[kernel].name, calls, use.time.in_si()));
+  NW_TRY(const auto call, time_between(opening.count, count, name));
 
-  Visit visit{.kernel = kernel, .clocks = asked, .calls = calls};
-  visit.time = Seconds(static_cast<double>(count.device_ns - opening.count.device_ns) * 1e-9 /
-                       static_cast<double>(calls));
+  Visit visit{.kernel = kernel, .clocks = asked, .time = call.mean, .calls = call.calls};
   visit.energy = use.power() * visit.time;
   visit.energy_deviation = use.deviation * (visit.time / use.time);
   visit.actual_core_mhz = median(samples.core);

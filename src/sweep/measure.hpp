@@ -23,12 +23,13 @@ struct WindowOptions {
   Seconds window = Seconds(2.0);  ///< at least; it ends at a refresh of the counter
   int clock_samples = 8;          ///< over the window
   std::uint64_t least_calls = 5;  ///< the window goes on until so many have completed ...
-  Seconds longest = Seconds(60);  ///< ... or until then, if there are two
+  Seconds longest = Seconds(60);  ///< ... or until then, if there are two; also to the first call
 };
 
 /// Measures `kernel` of the runner at the clocks that hold now; `asked` says which those should be.
-/// The thread must take part in the device's clock. Fails when the device or the runner does, and
-/// (`infeasible`) when the window was too short for two calls.
+/// The thread must take part in the device's clock. Fails when the device or the runner does or no
+/// call completes within `longest`, and (`infeasible`) when the window was too short for two calls;
+/// the kernel may then still run.
 [[nodiscard]] Result<Visit> measure(KernelRunner& runner, const gpu::Device& device,
                                     gpu::EnergyMeter& meter, const WindowOptions& options,
                                     std::uint32_t kernel, trace::ClockPair asked);

@@ -4,8 +4,12 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <system_error>
+#include <thread>
+#include <unordered_set>
+#include <utility>
 
 #include "core/text.hpp"
 
@@ -15,6 +19,10 @@ namespace {
 // Loading a model and compiling kernels takes minutes; a running program answers at once.
 constexpr Seconds kStartPatience(600.0);
 constexpr Seconds kPatience(60.0);
+// From the end of its output to SIGTERM, from there to SIGKILL, and from there on: what hangs in a
+// driver does not even end then.
+constexpr Seconds kEndPatience(5.0);
+constexpr std::chrono::milliseconds kEndPoll(5);
 constexpr std::size_t kMostKernels = 100'000;
 
 std::vector<std::string> words_of(std::string_view line) {
@@ -55,6 +63,16 @@ Result<std::uint64_t> whole(const std::string& word) {
   return misspoken(fmt::format("said '{}' where a whole number was expected", printable(word)));
 }
 
+bool ends_within(process::Child& child, Seconds patience) {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + std::chrono::duration<double>(patience.in_si());
+  while (!child.poll()) {
+    if (Clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(kEndPoll);
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<KernelRunner> KernelRunner::start(const process::ChildOptions& program) {
@@ -68,31 +86,44 @@ Result<KernelRunner> KernelRunner::start(const process::ChildOptions& program) {
 
 KernelRunner::~KernelRunner() {
   if (child_.pid() < 0) return;  // moved from
-  (void)child_.write_line("quit");
+  if (!is_broken_) (void)child_.write_line("quit");
   child_.close_input();
-  if (child_.read_line(kPatience)) child_.signal(SIGTERM);  // it should have closed its output
-  if (!child_.poll()) child_.signal(SIGTERM);
-  (void)child_.wait();
+  if (!is_broken_) {
+    (void)child_.read_line(kPatience);  // the end of its output: it is about to end
+    if (ends_within(child_, kEndPatience)) return;
+  }
+  child_.signal(SIGTERM);
+  if (ends_within(child_, kEndPatience)) return;
+  child_.signal(SIGKILL);
+  (void)ends_within(child_, kEndPatience);
 }
 
 Result<std::vector<std::string>> KernelRunner::read_words() {
-  NW_TRY(const auto line, child_.read_line(kernels_.empty() ? kStartPatience : kPatience));
-  if (line.starts_with("error ")) return misspoken("says: " + printable(line.substr(6)));
-  if (!is_printable(line)) return misspoken("wrote something unprintable");
-  return words_of(line);
+  const auto line = child_.read_line(kernels_.empty() ? kStartPatience : kPatience);
+  // An answer that is late or not understood would be taken for that to the next request.
+  is_broken_ = !line || !is_printable(*line);
+  NW_CHECK(line);
+  if (is_broken_) return misspoken("wrote something unprintable");
+  if (line->starts_with("error ")) return misspoken("says: " + printable(line->substr(6)));
+  return words_of(*line);
 }
 
 Result<std::vector<std::string>> KernelRunner::ask(const std::string& request,
                                                    const std::string& expected) {
-  NW_CHECK(child_.write_line(request));
+  if (is_broken_) return misspoken("does not answer any more");
+  auto written = child_.write_line(request);
+  is_broken_ = !written;
+  NW_CHECK(std::move(written));
   NW_TRY(auto words, read_words());
   if (!words.empty() && words.front() == expected) return words;
+  is_broken_ = true;
   return misspoken(fmt::format("answered '{}' to '{}', expected '{}'",
                                words.empty() ? "" : words.front(), request, expected));
 }
 
 Status KernelRunner::read_kernels() {
   NW_CHECK(child_.write_line("kernels"));
+  std::unordered_set<std::string> names;
   while (true) {
     NW_TRY(const auto words, read_words());
     if (words.size() == 1 && words[0] == "end") break;
@@ -100,6 +131,8 @@ Status KernelRunner::read_kernels() {
       return misspoken("did not list its kernels as 'kernel NAME GROUP CALLS' and 'end'");
     NW_TRY(const auto calls, whole(words[3]));
     if (calls < 1 || calls > UINT32_MAX) return misspoken("named a kernel with no calls");
+    if (!names.insert(words[1]).second)
+      return misspoken(fmt::format("names kernel '{}' twice", words[1]));
     kernels_.push_back({words[1], words[2], static_cast<std::uint32_t>(calls)});
   }
   if (kernels_.empty()) return misspoken("has no kernels");
@@ -108,6 +141,7 @@ Status KernelRunner::read_kernels() {
 
 Status KernelRunner::start_kernel(const std::string& name) {
   NW_CHECK(ask("start " + escaped(name), "started"));
+  is_running_ = true;
   return {};
 }
 
@@ -120,6 +154,7 @@ Result<CallCount> KernelRunner::count() {
 }
 
 Status KernelRunner::stop_kernel() {
+  if (!std::exchange(is_running_, false)) return {};
   NW_CHECK(ask("stop", "stopped"));
   return {};
 }

@@ -19,6 +19,18 @@ Repeats summarise(std::span<const double> values) {
   return repeats;
 }
 
+void PooledDeviation::add(const Repeats& group) {
+  if (group.count < 2 || group.mean == 0.0) return;
+  const auto degrees = group.count - 1;
+  squares_ += static_cast<double>(degrees) * group.variance() / (group.mean * group.mean);
+  degrees_ += degrees;
+}
+
+std::optional<double> PooledDeviation::relative() const {
+  if (degrees_ == 0) return std::nullopt;
+  return std::sqrt(squares_ / static_cast<double>(degrees_));
+}
+
 double student_95(std::size_t degrees) {
   // Fisher and Yates, Statistical Tables, table III.
   constexpr std::array kTable = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 
 namespace negawatt::sweep {
@@ -12,9 +13,26 @@ struct Repeats {
   std::size_t count = 0;
   double mean = 0.0;
   double standard_error = 0.0;  ///< of the mean; 0 for fewer than two repeats: unknown
+
+  /// Of one repeat; 0 for fewer than two: unknown.
+  [[nodiscard]] double variance() const {
+    return standard_error * standard_error * static_cast<double>(count);
+  }
 };
 
 [[nodiscard]] Repeats summarise(std::span<const double> values);
+
+/// Standard deviation of one repeat over its mean, pooled over groups of repeats that may have
+/// different means. Nothing without a group of two.
+class PooledDeviation {
+ public:
+  void add(const Repeats& group);
+  [[nodiscard]] std::optional<double> relative() const;
+
+ private:
+  double squares_ = 0.0;
+  std::size_t degrees_ = 0;
+};
 
 /// The two-sided 95 % quantile of Student's t with `degrees` of freedom, at least 1.
 [[nodiscard]] double student_95(std::size_t degrees);

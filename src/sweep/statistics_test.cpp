@@ -26,6 +26,17 @@ TEST(Statistics, OneRepeatKnowsNoError) {
   EXPECT_TRUE(std::isinf(relative_half_width(summarise({}))));
 }
 
+TEST(Statistics, PoolsRelativeDeviationsOfGroupsOfDifferentMeans) {
+  PooledDeviation pooled;
+  EXPECT_EQ(pooled.relative(), std::nullopt);
+  pooled.add(summarise(std::array{5.0}));
+  EXPECT_EQ(pooled.relative(), std::nullopt);
+  // (0.8, 1, 1.2) of its mean: squares 0.08 over 2 degrees; (0.9, 1.1): 0.02 over one.
+  pooled.add(summarise(std::array{8.0, 10.0, 12.0}));
+  pooled.add(summarise(std::array{90.0, 110.0}));
+  EXPECT_NEAR(pooled.relative().value_or(0), std::sqrt(0.10 / 3.0), 1e-12);
+}
+
 TEST(Statistics, StudentsQuantileFallsToTheNormalOne) {
   EXPECT_DOUBLE_EQ(student_95(1), 12.706);
   EXPECT_DOUBLE_EQ(student_95(30), 2.042);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include "gpu/energy_window.hpp"
@@ -15,8 +17,8 @@ namespace {
 // Warm when it has not become hotter by this within one look.
 constexpr Seconds kWarmUpLook(15.0);
 constexpr int kWarmDegrees = 1;
-// So many failures in a row are no accident.
-constexpr std::size_t kMostFailures = 5;
+// So many failures of one row on end are no accident.
+constexpr std::size_t kMostFailures = 3;
 
 class Sweeper {
  public:
@@ -42,10 +44,10 @@ class Sweeper {
         outcome_.out_of_time = true;
         break;
       }
-      NW_CHECK(go_to(stop->clocks));
-      NW_CHECK(visit(*stop, meter, on_visit));
+      NW_CHECK(make(*stop, meter, on_visit));
     }
     outcome_.passed = device_.clock().now() - start_;
+    if (outcome_.visits.empty() && last_error_) return tl::unexpected(*std::move(last_error_));
     return std::move(outcome_);
   }
 
@@ -54,43 +56,85 @@ class Sweeper {
     return request_.budget && device_.clock().now() - start_ >= *request_.budget;
   }
 
-  /// With the kernel that is called most, at the clocks the driver chooses.
+  /// With the kernel that is called most, at the clocks the driver chooses or, where these cannot
+  /// be asked for, at those that hold.
   Status warm_up() {
-    NW_CHECK(go_to({}));
-    const auto& kernels = runner_.kernels();
-    const auto busiest = std::ranges::max_element(kernels, {}, &RunnableKernel::calls);
-    NW_CHECK(runner_.start_kernel(busiest->name));
+    if (auto automatic = go_to({}); !automatic && automatic.error().code != Code::infeasible)
+      return automatic;
+    NW_CHECK(start_busiest());
+    outcome_.warm_up = run_until_warm();
+    return runner_.stop_kernel();
+  }
+
+  /// Of those that can be started.
+  Status start_busiest() {
+    auto kernels = runner_.kernels();
+    std::ranges::stable_sort(kernels, std::greater<>(), &RunnableKernel::calls);
+    Status started;
+    for (const auto& kernel : kernels) {
+      started = runner_.start_kernel(kernel.name);
+      if (started || runner_.is_broken()) break;
+    }
+    return started;
+  }
+
+  WarmUp run_until_warm() {
+    const auto clock = device_.clock();
+    const auto deadline = clock.now() + request_.warm_up_limit;
     auto before = device_.temperature_c();
-    const auto deadline = device_.clock().now() + request_.warm_up_limit;
-    while (before && device_.clock().now() < deadline && !is_over()) {
-      device_.clock().sleep_for(kWarmUpLook);
+    while (clock.now() < deadline && !is_over()) {
+      clock.sleep_for(kWarmUpLook);
       const auto after = device_.temperature_c();
-      if (!after || std::abs(*after - *before) <= kWarmDegrees) break;
+      if (before && after && std::abs(*after - *before) <= kWarmDegrees) return WarmUp::held;
       before = after;
     }
-    return runner_.stop_kernel();
+    return before ? WarmUp::still_heating : WarmUp::unreadable;
   }
 
   Status go_to(trace::ClockPair clocks) {
     if (clocks_ == clocks) return {};
+    clocks_.reset();
     NW_CHECK(ask_(clocks));
     wait_for_clocks(device_, clocks, request_.clock_patience);
     clocks_ = clocks;
     return {};
   }
 
-  Status visit(const Stop& stop, gpu::EnergyMeter& meter, const OnVisit& on_visit) {
-    auto visit = measure(runner_, device_, meter, request_.window, stop.kernel, stop.clocks);
-    if (!visit) {
-      ++outcome_.failed;
-      if (visit.error().code == Code::infeasible || ++failures_ >= kMostFailures)
-        return tl::unexpected(std::move(visit).error());
-      return runner_.stop_kernel();
+  Status make(const Stop& stop, gpu::EnergyMeter& meter, const OnVisit& on_visit) {
+    if (auto there = go_to(stop.clocks); !there) {
+      if (there.error().code == Code::internal) return fail(stop, std::move(there).error());
+      if (there.error().code != Code::infeasible) return there;
+      outcome_.dropped.push_back({stop.clocks, there.error().message});
+      last_error_ = std::move(there).error();
+      itinerary_.give_up(stop.clocks);
+      return {};
     }
-    failures_ = 0;
+    auto visit = measure(runner_, device_, meter, request_.window, stop.kernel, stop.clocks);
+    if (!visit) return fail(stop, std::move(visit).error());
+    failures_.erase({stop.kernel, stop.clocks});
     itinerary_.note(*visit);
     outcome_.visits.push_back(*visit);
     return on_visit(*visit, progress());
+  }
+
+  /// One row less is no reason to lose the others, unless none of them can be measured any more.
+  Status fail(const Stop& stop, Error error) {
+    ++outcome_.failed;
+    (void)runner_.stop_kernel();
+    if (runner_.is_broken() || is_lost()) return tl::unexpected(std::move(error));
+    auto& failures = failures_[{stop.kernel, stop.clocks}];
+    // Too short a window will be too short again.
+    if (error.code == Code::infeasible || ++failures >= kMostFailures) {
+      outcome_.given_up.push_back({stop.kernel, stop.clocks, error.message});
+      itinerary_.give_up(stop);
+    }
+    last_error_ = std::move(error);
+    return {};
+  }
+
+  [[nodiscard]] bool is_lost() const {
+    const auto energy = device_.energy();
+    return !energy && energy.error().obstacle == gpu::Obstacle::lost;
   }
 
   [[nodiscard]] SweepProgress progress() const {
@@ -114,7 +158,9 @@ class Sweeper {
   gpu::TimePoint measuring_since_;
   std::size_t already_ = 0;
   std::optional<trace::ClockPair> clocks_;
-  std::size_t failures_ = 0;
+  /// On end, of a row.
+  std::map<std::pair<std::uint32_t, trace::ClockPair>, std::size_t> failures_;
+  std::optional<Error> last_error_;
   SweepOutcome outcome_;
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The visits of a sweep as a kernel table (docs/formats.md): means and standard errors of one call,
-// with columns that say how far each row can be trusted. Pure.
+// with columns that say how far each row can be trusted. A row that was visited once knows nothing
+// of its own error: it is given what visits of the other rows scatter by, relative to their means.
+// Where no row has two visits, nobody knows, and the columns of errors are left out. Pure.
 #pragma once
 
 #include <string>

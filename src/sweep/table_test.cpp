@@ -43,9 +43,34 @@ TEST(SweepTable, IsAKernelTableOfMeansAndErrors) {
   EXPECT_NEAR(at_auto->time_sd.in_si(), 0.1, 1e-12);
   EXPECT_DOUBLE_EQ(at_auto->energy.in_si(), 11.0);
   EXPECT_NEAR(at_auto->energy_sd.in_si(), 1.0, 1e-12);
-  // One visit: the counter's own uncertainty is all that is known.
-  EXPECT_DOUBLE_EQ(table->kernels[0].at(low)->energy_sd.in_si(), 0.3);
+  // One visit: it scatters by what those of the one row with two do, 0.1 times the root of 2 over
+  // 1.1.
+  const double relative = 0.1 * std::sqrt(2.0) / 1.1;
+  EXPECT_NEAR(table->kernels[0].at(low)->time_sd.in_si(), 2.0 * relative, 1e-12);
+  EXPECT_NEAR(table->kernels[0].at(low)->energy_sd.in_si(), 8.0 * relative, 1e-12);
   EXPECT_NE(csv.find("1755,9251,capped\n"), std::string::npos);
+}
+
+TEST(SweepTable, AnErrorIsAtLeastWhatTheCountersStepsLeaveOpen) {
+  const trace::ClockPair low{trace::Clock::locked_mhz(1410), {}};
+  const auto csv = kernel_table_csv(
+      {{"a", "", 1}}, {visit(0, {}, 1.0, 10.0), visit(0, {}, 1.0, 10.0), visit(0, low, 2.0, 8.0)},
+      {EvidenceKind::simulated, "repeats that agree to the last bit"});
+  const auto table = trace::parse_kernel_table(csv, "t.csv");
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_DOUBLE_EQ(table->kernels[0].at({})->energy_sd.in_si(), 0.3 / std::sqrt(2.0));
+  EXPECT_DOUBLE_EQ(table->kernels[0].at(low)->energy_sd.in_si(), 0.3);
+}
+
+TEST(SweepTable, WithoutARepeatThereAreNoErrorsToState) {
+  const trace::ClockPair low{trace::Clock::locked_mhz(1410), {}};
+  const auto csv =
+      kernel_table_csv({{"a", "", 1}}, {visit(0, {}, 1.0, 10.0), visit(0, low, 2.0, 8.0)},
+                       {EvidenceKind::simulated, "one visit each"});
+  const auto table = trace::parse_kernel_table(csv, "t.csv");
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_FALSE(table->has_deviations);
+  EXPECT_EQ(csv.find("_sd_"), std::string::npos) << csv;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "core/csv.hpp"
+#include "core/text.hpp"
 
 namespace negawatt::sweep {
 namespace {
@@ -72,6 +73,13 @@ Result<Visit> read_visit(const CsvReader& csv, const std::vector<std::size_t>& c
 
 std::string_view name_of(Obedience obedience) {
   return kObediences.at(static_cast<std::size_t>(obedience));
+}
+
+std::string setup_text(std::string_view how, const std::vector<std::string>& command) {
+  std::string text(how);
+  text += ':';
+  for (const auto& word : command) text += ' ' + in_quotes(word);
+  return text;
 }
 
 std::string log_header(const std::string& setup) {

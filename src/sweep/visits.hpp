@@ -49,6 +49,9 @@ struct VisitLog {
   std::size_t whole_bytes = 0;  ///< of the file, up to the end of its last whole line
 };
 
+/// Text of a setup: what was measured how, and the command, of which no two look the same.
+[[nodiscard]] std::string setup_text(std::string_view how, const std::vector<std::string>& command);
+
 [[nodiscard]] std::string log_header(const std::string& setup);
 [[nodiscard]] std::string log_line(const Visit& visit, const std::vector<std::string>& kernels);
 /// Fails on a file that is no log, and on a kernel that is not among `kernels`.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace negawatt::sweep {
 namespace {
 
@@ -42,6 +44,31 @@ TEST(VisitLog, ReadsBackWhatWasWrittenToTheLastBit) {
   EXPECT_EQ(read.obedience, Obedience::capped);
   EXPECT_EQ(read.temperature_c, 77);
   EXPECT_FALSE(log->visits[1].temperature_c);
+}
+
+TEST(VisitLog, ReadsBackTheSetupOfAnyCommand) {
+  const std::vector<std::vector<std::string>> commands = {{"sh", "-c", "one\ntwo"},
+                                                          {"sh", "-c", "ends in a blank "},
+                                                          {"sh", "", "\t\x01 \xff"},
+                                                          {"sh", ""},
+                                                          {"sh"},
+                                                          {"a", "b"},
+                                                          {"a b"},
+                                                          {"a' 'b"},
+                                                          {"a\\", "b"},
+                                                          {"a\\' 'b"},
+                                                          {"\\x01"},
+                                                          {"\x01"},
+                                                          {std::string(500, 'x')}};
+  std::set<std::string> setups;
+  for (const auto& command : commands) {
+    const auto setup = setup_text("GPU-1, 2 s", command);
+    const auto log = parse_log(log_header(setup) + log_line(sample(), kKernels), "v.log", kKernels);
+    ASSERT_TRUE(log) << setup << ": " << log.error().message;
+    EXPECT_EQ(log->setup, setup);
+    EXPECT_EQ(log->visits.size(), 1U);
+    EXPECT_TRUE(setups.insert(setup).second) << setup;
+  }
 }
 
 TEST(VisitLog, DropsALineThatAKillCutOff) {
