@@ -4,143 +4,20 @@
 // plan on it, carry the plan out through negawattd, and compare. The simulated GPU replays a small
 // table, so that what must come out is known.
 #include <gtest/gtest.h>
-
 #include <signal.h>
-#include <algorithm>
-#include <chrono>
-#include <cstdlib>
-#include <filesystem>
-#include <functional>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <thread>
-#include <vector>
 
-#include "process/child.hpp"
-#include "tests/process.hpp"
-#include "trace/kernel_table.hpp"
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include "tests/closed_loop_world.hpp"
 
 namespace negawatt::testing {
 namespace {
 
-using nlohmann::json;
-using process::Child;
-using process::Ending;
-using process::Streams;
-using trace::Clock;
-
-// A GEMM that wants its core clock, and two kernels that wait for memory: 24 ms an iteration.
-const std::string kSurface =
-    "kernel,group,calls,core_mhz,memory_mhz,time_s,energy_j\n"
-    "gemm,forward,2,auto,auto,0.004,1.36\n"
-    "gemm,forward,2,1680,auto,0.0042,1.26\n"
-    "gemm,forward,2,1050,auto,0.0064,1.28\n"
-    "gelu,forward,1,auto,auto,0.006,1.98\n"
-    "gelu,forward,1,1680,auto,0.006,1.68\n"
-    "gelu,forward,1,1050,auto,0.0061,1.22\n"
-    "copy,backward,1,auto,auto,0.010,3.0\n"
-    "copy,backward,1,1680,auto,0.010,2.7\n"
-    "copy,backward,1,1050,auto,0.0101,2.1\n";
-const std::string kSequence = "position,kernel\n0,gemm\n1,gelu\n2,gemm\n3,copy\n";
-
 // The table holds at 77 degrees. A plan that saves energy cools the card, and a cooler card leaks
 // less: what is achieved may be better than promised by this much.
 constexpr double kLeakagePct = 1.5;
-
-class ClosedLoop : public ::testing::Test {
- protected:
-  void SetUp() override {
-    set("NEGAWATT_NVML", NEGAWATT_SIMULATED_NVML);
-    set("NEGAWATT_GPUSIM", NEGAWATT_SOURCE_DIR "/data/gpusim/rtx3080ti.toml");
-    set("NEGAWATT_GPUSIM_STATE", folder.path("machine"));
-    set("NEGAWATT_GPUSIM_TIME", "virtual");
-    set("NEGAWATT_GPUSIM_LATENCY", "0");
-    set("NEGAWATTD_SOCKET", folder.path("socket"));
-    folder.file("surface.csv", kSurface);
-    folder.file("sequence.csv", kSequence);
-    folder.file("negawattd.toml", "socket = \"" + folder.path("socket") + "\"\njournal = \"" +
-                                      folder.path("journal") + "\"\n");
-  }
-
-  void TearDown() override {
-    if (!daemon) return;
-    daemon->signal(SIGTERM);
-    EXPECT_EQ(to_string(daemon->wait()), "exit code 0");
-  }
-
-  static void set(const char* name, const std::string& value) {
-    ASSERT_EQ(::setenv(name, value.c_str(), 1), 0);
-  }
-
-  void start_daemon(const std::string& limits = "") {
-    if (!limits.empty())
-      folder.file("negawattd.toml",
-                  read_file(folder.path("negawattd.toml")).value_or("") + "[limits]\n" + limits);
-    auto child = Child::start(
-        {.command = {"sh", "-c",
-                     "exec " NEGAWATT_DAEMON " --config '" + folder.path("negawattd.toml") +
-                         "' 2>'" + folder.path("negawattd.log") + "'"}});
-    ASSERT_TRUE(child) << child.error().message;
-    daemon.emplace(std::move(*child));
-    // It serves once it listens.
-    ASSERT_TRUE(comes_true([this] { return std::filesystem::exists(folder.path("socket")); }));
-  }
-
-  static bool comes_true(const std::function<bool()>& condition) {
-    using namespace std::chrono_literals;
-    const auto deadline = std::chrono::steady_clock::now() + 20s;
-    while (std::chrono::steady_clock::now() < deadline) {
-      if (condition()) return true;
-      std::this_thread::sleep_for(2ms);
-    }
-    return false;
-  }
-
-  [[nodiscard]] std::string player(const std::string& arguments) const {
-    return NEGAWATT_PLAYER " --table '" + folder.path("surface.csv") + "' " + arguments;
-  }
-
-  Finished sweep(const std::string& options) {
-    return sweep_with("--core auto,1680,1050 --memory auto " + options, player("--serve"));
-  }
-  Finished sweep_with(const std::string& options, const std::string& runner) {
-    return run_negawatt(folder, "sweep --out swept.csv " + options + " -- " + runner);
-  }
-  /// A runner with programs between it and us: shell text with %, the player, in it.
-  [[nodiscard]] std::string runner_behind(std::string script) const {
-    const auto place = script.find('%');
-    return "sh -c \"" + script.replace(place, 1, player("--serve")) + "\"";
-  }
-  /// The simulated card, some of whose functions the driver does not have.
-  void take_away(const std::string& functions) {
-    folder.file("machine.toml", "[[gpu]]\nbase = \"" NEGAWATT_SOURCE_DIR
-                                "/data/gpusim/rtx3080ti.toml\"\n[gpu.faults]\nnot_supported = [" +
-                                    functions + "]\n");
-    set("NEGAWATT_GPUSIM", folder.path("machine.toml"));
-  }
-
-  /// A plan by this table, carried out until the card has been warm for a while; its report.
-  json execute(const std::string& table, const std::string& plan_options,
-               const std::string& run_options = "") {
-    const auto planned = run_negawatt(
-        folder, "plan " + table + " --sequence sequence.csv --out plan.json " + plan_options);
-    EXPECT_EQ(planned.exit_code, 0) << planned.error;
-    const auto ran = run_negawatt(
-        folder, "run --plan plan.json --warm-up 4000 --out run.json " + run_options + " -- " +
-                    player("--sequence '" + folder.path("sequence.csv") + "' --iterations 6000"));
-    EXPECT_EQ(ran.exit_code, 0) << ran.error;
-    return json::parse(read_file(folder.path("run.json")).value_or("{}"));
-  }
-
-  trace::KernelTable table(const std::string& name) {
-    auto table = trace::parse_kernel_table(read_file(folder.path(name)).value_or(""), name);
-    EXPECT_TRUE(table) << table.error().message;
-    return std::move(table).value();
-  }
-
-  TemporaryFolder folder;
-  std::optional<Child> daemon;
-};
 
 TEST_F(ClosedLoop, SweepMeasuresTheTableThatTheGpuReplays) {
   start_daemon();
@@ -361,46 +238,6 @@ TEST_F(ClosedLoop, WithoutADaemonTheCommandRunsAsItWould) {
   EXPECT_FALSE(run["governed"]);
   EXPECT_NE(run["note"].get<std::string>().find("negawattd"), std::string::npos);
   EXPECT_NEAR(run["achieved"]["time_change_pct"], 0.0, 0.1);
-}
-
-TEST_F(ClosedLoop, TheCommandKeepsItsStreamsItsExitCodeAndItsSignals) {
-  const auto planned = run_negawatt(folder, "plan surface.csv --out plan.json");
-  ASSERT_EQ(planned.exit_code, 0) << planned.error;
-  folder.file("input.txt", "a line\n");
-  const auto through = run_negawatt(
-      folder, "run --plan plan.json -- sh -c 'read line; echo \"got $line\"; exit 7' < input.txt");
-  EXPECT_EQ(through.exit_code, 7) << through.error;
-  EXPECT_EQ(through.out, "got a line\n");
-  auto child = Child::start(
-      {.command = {NEGAWATT_BINARY, "run", "--plan", folder.path("plan.json"), "--", "sh", "-c",
-                   "trap 'exit 9' TERM; echo ready; while :; do sleep 0.01; done"},
-       .streams = Streams::piped});
-  ASSERT_TRUE(child);
-  ASSERT_EQ(child->read_line(Seconds(20)).value_or(""), "ready");
-  child->signal(SIGTERM);
-  EXPECT_EQ(to_string(child->wait()), "exit code 9");
-}
-
-TEST_F(ClosedLoop, WithoutADriverTheCommandStillRuns) {
-  ASSERT_EQ(run_negawatt(folder, "plan surface.csv --out plan.json").exit_code, 0);
-  set("NEGAWATT_NVML", folder.path("no-such-library.so"));
-  const auto run = run_negawatt(folder, "run --plan plan.json -- sh -c 'echo ran; exit 4'");
-  EXPECT_EQ(run.exit_code, 4);
-  EXPECT_EQ(run.out, "ran\n");
-  EXPECT_NE(run.error.find("negawatt: runs without us: "), std::string::npos) << run.error;
-}
-
-TEST_F(ClosedLoop, BadInputIsRefusedBeforeAnythingRuns) {
-  folder.file("plan.json", "{}");
-  const auto run = run_negawatt(folder, "run --plan plan.json -- touch ran");
-  EXPECT_EQ(run.exit_code, 2);
-  EXPECT_EQ(
-      run.error,
-      "negawatt: plan.json: no 'execution'; expected the JSON of 'negawatt plan --out' of this "
-      "version\n");
-  EXPECT_FALSE(std::filesystem::exists(folder.path("ran")));
-  const auto nothing = run_negawatt(folder, "run --plan plan.json");
-  EXPECT_EQ(nothing.exit_code, 2);
 }
 
 }  // namespace

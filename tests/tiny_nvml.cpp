@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <span>
 
 #include "nvml/nvml.hpp"
@@ -21,6 +22,8 @@ TinyNvml& state() {
 
 /// Counts the call and gives the scripted code.
 nvmlReturn_t scripted(const char* function) {
+  static std::mutex mutex;  // programs ask from several threads
+  const std::scoped_lock lock(mutex);
   ++state().calls[function];
   if (auto& codes = state().next[function]; !codes.empty()) {
     const int code = codes.front();

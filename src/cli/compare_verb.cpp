@@ -20,6 +20,7 @@ report::ComparedRun compared(govern::RunFile run) {
   const auto& achieved = run.achieved;
   report::ComparedRun out{.governed = run.governed,
                           .note = std::move(run.note),
+                          .energy_note = std::move(run.energy_note),
                           .baseline = run.baseline,
                           .baseline_clocks = run.baseline_clocks,
                           .promised = run.promised,

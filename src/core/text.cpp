@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "core/result.hpp"
+
 namespace negawatt {
 namespace {
 
@@ -72,6 +74,19 @@ std::optional<std::size_t> line_beyond_ascii(std::string_view bytes) {
   const auto* const beyond = std::ranges::find_if(bytes, [](char c) { return (c & 0x80) != 0; });
   if (beyond == bytes.end()) return std::nullopt;
   return 1 + static_cast<std::size_t>(std::count(bytes.begin(), beyond, '\n'));
+}
+
+std::vector<std::string_view> wrapped(std::string_view text, std::size_t width) {
+  NW_ASSERT(width > 0);
+  std::vector<std::string_view> lines;
+  while (text.size() > width) {
+    const auto space = text.rfind(' ', width);
+    const bool is_one_word = space == std::string_view::npos || space == 0;
+    lines.push_back(text.substr(0, is_one_word ? width : space));
+    text.remove_prefix(is_one_word ? width : space + 1);
+  }
+  if (!text.empty()) lines.push_back(text);
+  return lines;
 }
 
 std::string in_quotes(std::string_view text) {

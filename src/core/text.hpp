@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace negawatt {
 
@@ -20,6 +21,10 @@ namespace negawatt {
 
 /// The line, from 1, of the first byte that is not ASCII; none: all of them are.
 [[nodiscard]] std::optional<std::size_t> line_beyond_ascii(std::string_view bytes);
+
+/// `text` in lines of at most `width` bytes, broken at spaces; a word that is longer is cut. The
+/// lines refer to `text`.
+[[nodiscard]] std::vector<std::string_view> wrapped(std::string_view text, std::size_t width);
 
 /// `text` between single quotes, whole and on one line: bytes that are no part of a printable
 /// character become \xNN, and a quote or a backslash gets a backslash. No two texts look the same.

@@ -58,5 +58,14 @@ TEST(Text, ShortensWithoutCuttingACharacter) {
   EXPECT_EQ(shown, std::string(39, 'a') + std::string(kThree) + "...");
 }
 
+TEST(Text, BreaksLinesBetweenWords) {
+  using Lines = std::vector<std::string_view>;
+  EXPECT_EQ(wrapped("", 5), Lines{});
+  EXPECT_EQ(wrapped("ab cd", 5), (Lines{"ab cd"}));
+  EXPECT_EQ(wrapped("ab cd ef", 5), (Lines{"ab cd", "ef"}));
+  EXPECT_EQ(wrapped("ab cde f", 5), (Lines{"ab", "cde f"}));
+  EXPECT_EQ(wrapped("abcdefgh ij", 5), (Lines{"abcde", "fgh", "ij"})) << "longer than a line";
+}
+
 }  // namespace
 }  // namespace negawatt

@@ -2,7 +2,6 @@
 #include "govern/counter_watch.hpp"
 
 #include <mutex>
-#include <optional>
 #include <stop_token>
 #include <utility>
 
@@ -19,41 +18,50 @@ constexpr std::size_t kMostReadings = 36'000;
 
 }  // namespace
 
+struct CounterWatch::Shared {
+  explicit Shared(gpu::Device of) : device(std::move(of)) {}
+
+  void note(const gpu::EnergyReading& reading) {
+    const std::scoped_lock lock(mutex);
+    if (readings.size() < kMostReadings)
+      readings.push_back(
+          {static_cast<std::uint64_t>(reading.at.nanoseconds()), gpu::to_si(reading.counter)});
+  }
+
+  gpu::Device device;
+  std::mutex mutex;
+  std::vector<CounterReading> readings;  ///< guarded by mutex
+};
+
 CounterWatch::CounterWatch(gpu::Device device)
-    : device_(std::move(device)), thread_([this](const std::stop_token& stop) { run(stop); }) {}
+    : shared_(std::make_shared<Shared>(std::move(device))) {
+  if (auto thread =
+          Apart::start([shared = shared_](const std::stop_token& stop) { run(*shared, stop); }))
+    thread_.emplace(std::move(*thread));
+}
 
 std::vector<CounterReading> CounterWatch::take() {
-  const std::scoped_lock lock(mutex_);
-  return std::exchange(readings_, {});
+  const std::scoped_lock lock(shared_->mutex);
+  return std::exchange(shared_->readings, {});
 }
 
-void CounterWatch::note(const gpu::EnergyReading& reading) {
-  const std::scoped_lock lock(mutex_);
-  if (readings_.size() < kMostReadings)
-    readings_.push_back(
-        {static_cast<std::uint64_t>(reading.at.nanoseconds()), gpu::to_si(reading.counter)});
-}
-
-void CounterWatch::run(const std::stop_token& stop) {
-  const auto clock = device_.clock();
+void CounterWatch::run(Shared& shared, const std::stop_token& stop) {
+  const auto& device = shared.device;
+  const auto clock = device.clock();
   const auto participation = clock.participate();
-  const auto refresh = gpu::measure_refresh(device_, gpu::Sensor::energy);
-  if (!refresh) {
-    works_ = false;
-    return;
-  }
+  const auto refresh = gpu::measure_refresh(device, gpu::Sensor::energy);
+  if (!refresh) return;
   std::optional<gpu::Millijoules> last;
   int failures = 0;
   while (!stop.stop_requested() && failures < kMostFailures) {
-    const auto reading = device_.energy();
+    const auto reading = device.energy();
     failures = reading ? 0 : failures + 1;
     const bool moved = reading && last && reading->counter != *last;
-    if (moved) note(*reading);
+    if (moved) shared.note(*reading);
     if (reading) last = reading->counter;
     // Just behind the next refresh, so that the next reading is the first of its value.
     clock.sleep_for(moved ? refresh->period * (1.0 - kRetry) : refresh->period * kRetry);
   }
-  if (failures > 0) works_ = false;
 }
 
 }  // namespace negawatt::govern

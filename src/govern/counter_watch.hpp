@@ -2,16 +2,17 @@
 //
 // Reads a device's energy counter right after each of its refreshes, in a thread of its own: a
 // reading can take milliseconds, which a governor does not have. Polls at most a few times a
-// refresh. A device without a counter is given up quietly: `works()` says so.
+// refresh. A device without a counter is given up quietly; a driver that hangs in a reading is left
+// to itself (apart.hpp).
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <mutex>
-#include <thread>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/units.hpp"
+#include "govern/apart.hpp"
 #include "gpu/device.hpp"
 
 namespace negawatt::govern {
@@ -27,17 +28,13 @@ class CounterWatch {
 
   /// What has been read since the last call, oldest first.
   [[nodiscard]] std::vector<CounterReading> take();
-  [[nodiscard]] bool works() const { return works_; }
 
  private:
-  void run(const std::stop_token& stop);
-  void note(const gpu::EnergyReading& reading);
+  struct Shared;
+  static void run(Shared& shared, const std::stop_token& stop);
 
-  gpu::Device device_;
-  std::atomic<bool> works_ = true;
-  std::mutex mutex_;
-  std::vector<CounterReading> readings_;  ///< guarded by mutex_
-  std::jthread thread_;                   ///< last: it uses the others
+  std::shared_ptr<Shared> shared_;
+  std::optional<Apart> thread_;  ///< none where there are no threads any more
 };
 
 }  // namespace negawatt::govern

@@ -28,13 +28,17 @@ struct Decision {
 
 /// How well requests were placed.
 struct Punctuality {
-  std::uint64_t changes =
-      0;  ///< of one domain's clock; several that fall due together are one request
-  std::uint64_t late =
-      0;  ///< took effect over 100 us after the invocation they were meant for began
+  /// Of one domain's clock, and asked for; several that fall due together are one request.
+  std::uint64_t changes = 0;
+  /// Took effect over 100 us after the invocation they were meant for began.
+  std::uint64_t late = 0;
   Seconds most_late;
   std::uint64_t missed_iterations = 0;  ///< went by unseen
 };
+
+/// Whether a program at this position runs another iteration than the plan's: one with more
+/// invocations, or whose last round had another number of them.
+[[nodiscard]] bool is_off(const Execution& plan, const trace::Position& position);
 
 class Governor {
  public:
@@ -47,7 +51,9 @@ class Governor {
   [[nodiscard]] trace::ClockPair asked() const { return asked_; }
   /// Call with every new position, and at `look_at`. `now` must not go back.
   [[nodiscard]] Decision decide(const trace::Position& position, std::uint64_t now);
-  /// The program is somewhere the plan does not know: it runs another iteration than was planned.
+  /// Whether what is decided from now on is asked for, and counts. True at first.
+  void acts(bool does) { acts_ = does; }
+  /// The program ran another iteration than the plan's: from then on its clocks are automatic.
   [[nodiscard]] bool is_off_plan() const { return is_off_plan_; }
   [[nodiscard]] const Punctuality& punctuality() const { return punctuality_; }
   /// Time of an iteration against the plan's expectation; 1 until one has been seen.
@@ -66,30 +72,41 @@ class Governor {
     std::int64_t ahead = 0;    ///< that iteration comes so many before the invocation's
   };
 
+  /// One domain's changes. A change of one domain never waits for one of the other.
+  struct Lane {
+    std::vector<Change> changes;   ///< in the order they are asked for
+    std::size_t next = 0;          ///< the change to ask for next ...
+    std::int64_t iteration = -1;   ///< ... while this iteration runs; -1: before the first
+    double lead_ns = 0.0;          ///< of its newest change
+    double in_flight_until = 0.0;  ///< when its last request takes effect
+  };
+
+  [[nodiscard]] Lane& lane(Domain domain) { return lanes_[static_cast<std::size_t>(domain)]; }
+  [[nodiscard]] trace::Clock& asked(Domain domain) {
+    return domain == Domain::core ? asked_.core : asked_.memory;
+  }
   void add_change(const PlannedSegment& segment, Domain domain, trace::Clock clock);
-  void order_changes();
-  void note_pace(const trace::Position& position);
-  /// Skips what a program that left the governor far behind has passed.
-  void catch_up(const trace::Position& position);
-  [[nodiscard]] bool has_begun(const Change& change, const trace::Position& position) const;
-  /// When the invocation that a change is meant for starts.
-  [[nodiscard]] double predicted_start(const Change& change, const trace::Position& position,
-                                       double now) const;
-  void note_flight(trace::ClockPair before, double now);
+  void order_changes(Lane& lane) const;
+  /// The clocks are the driver's again.
+  [[nodiscard]] Decision let_go();
+  /// Pace, and iterations that nobody saw.
+  void note_iteration(const trace::Position& position);
+  /// Takes what is due; returns when the next of these changes is.
+  [[nodiscard]] double take_due(Lane& lane, const trace::Position& position, double now);
+  /// How long after the start of its invocation the lane's next change, asked for now, takes
+  /// effect.
+  [[nodiscard]] double lateness(const Lane& lane, const trace::Position& position,
+                                double now) const;
   void take(const Change& change, double late_ns);
-  void advance();
 
   const Execution& plan_;
   std::vector<double> starts_ns_;  ///< per invocation, from the iteration's start; then its length
-  std::vector<Change> changes_;    ///< in the order they are asked for
-  std::size_t next_ = 0;           ///< the change to ask for next ...
-  std::int64_t iteration_ = -1;    ///< ... while this iteration runs; -1: before the first
+  std::array<Lane, 2> lanes_;      ///< per domain
   trace::ClockPair asked_;
-  std::array<double, 2> leads_ns_{};         ///< per domain: of its newest change
-  std::array<double, 2> in_flight_until_{};  ///< per domain: when its last request takes effect
   double pace_ = 1.0;
-  std::optional<trace::Position> iteration_start_;
+  std::optional<trace::Position> newest_;  ///< the first that was seen of the newest iteration
   bool is_off_plan_ = false;
+  bool acts_ = true;
   Punctuality punctuality_;
 };
 

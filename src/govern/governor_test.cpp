@@ -45,10 +45,13 @@ Execution plan_of(const std::vector<std::pair<ClockPair, std::uint32_t>>& parts,
   return plan;
 }
 
+/// In an iteration whose invocations before this one took 10 ms each.
 Position at(std::uint64_t iteration, std::uint64_t invocation, std::uint64_t started_ns) {
+  const auto before = invocation * 10 * kMs;
   return {.iteration = iteration,
           .invocation = invocation,
           .started_ns = started_ns,
+          .iteration_started_ns = started_ns - std::min(before, started_ns),
           .state = ProgramState::running};
 }
 
@@ -87,6 +90,28 @@ TEST(Governor, LearnsThePaceOfWholeIterations) {
   EXPECT_NEAR(governor.pace(), 1.075, 1e-12);
 }
 
+TEST(Governor, LearnsThePaceFromIterationsWhoseFirstInvocationItMissed) {
+  const auto plan = plan_of({{kHigh, 4}, {kLow, 4}}, {10.0, 6.0});
+  Governor governor(plan);
+  (void)governor.decide(at(0, 2, 20 * kMs), 20 * kMs);
+  (void)governor.decide(at(1, 1, 98 * kMs), 98 * kMs);  // began at 88 ms
+  EXPECT_NEAR(governor.pace(), 1.05, 1e-12);
+  EXPECT_EQ(governor.punctuality().missed_iterations, 0U);
+}
+
+TEST(Governor, CountsOnlyWhatIsAskedFor) {
+  const auto plan = plan_of({{kHigh, 4}, {kLow, 4}}, {10.0, 6.0});
+  Governor governor(plan);
+  governor.acts(false);
+  EXPECT_EQ(governor.decide(at(0, 5, 50 * kMs), 52 * kMs).clocks, kLow);
+  EXPECT_EQ(governor.punctuality().changes, 0U);
+  EXPECT_EQ(governor.punctuality().late, 0U);
+  EXPECT_EQ(governor.punctuality().most_late, Seconds());
+  governor.acts(true);
+  EXPECT_EQ(governor.decide(at(1, 0, 80 * kMs), 80 * kMs).clocks, kHigh);
+  EXPECT_EQ(governor.punctuality().changes, 1U);
+}
+
 TEST(Governor, CountsWhatIsLateAndStillAsksForIt) {
   const auto plan = plan_of({{kHigh, 4}, {kLow, 4}}, {10.0, 6.0});
   Governor governor(plan);
@@ -112,8 +137,28 @@ TEST(Governor, LetsAChangeTakeEffectBeforeItAsksForTheNext) {
   (void)governor.decide(at(0, 0, 0), 0);
   const auto first = governor.decide(at(0, 2, 20 * kMs), 22 * kMs);
   EXPECT_EQ(first.clocks, kLow);
-  EXPECT_EQ(first.look_at, 32 * kMs);  // not 30: the memory's change is free, the core's is not
+  EXPECT_EQ(first.look_at, 30 * kMs);  // the memory's change is free, the core's is not
+  const auto second = governor.decide(at(0, 3, 30 * kMs), 30 * kMs);
+  EXPECT_EQ(second.clocks, (ClockPair{kLow.core, kBoth.memory}));
+  EXPECT_EQ(second.look_at, 32 * kMs);
   EXPECT_EQ(governor.decide(at(0, 3, 30 * kMs), 32 * kMs).clocks, kBoth);
+}
+
+TEST(Governor, AChangeThatWaitsHoldsUpNoneOfTheOtherDomain) {
+  const auto fast = Clock::locked_mhz(5001);
+  auto plan =
+      plan_of({{kHigh, 1}, {{{}, fast}, 1}, {{kLow.core, fast}, 1}, {kBoth, 9}}, {10.0, 0.0});
+  plan.segments[2].core_lead = Seconds(0.020);  // asked for at 0
+  plan.segments[3].core_lead = Seconds(0.025);  // due at 5 ms, when the first is on its way
+  Governor governor(plan);
+  const auto first = governor.decide(at(0, 0, 0), 0);
+  EXPECT_EQ(first.clocks, kLow);
+  EXPECT_EQ(first.look_at, 10 * kMs) << "for the memory's change";
+  const auto second = governor.decide(at(0, 1, 10 * kMs), 10 * kMs);
+  EXPECT_EQ(second.clocks, (ClockPair{kLow.core, fast}));
+  EXPECT_EQ(second.look_at, 20 * kMs);
+  EXPECT_EQ(governor.decide(at(0, 2, 20 * kMs), 20 * kMs).clocks, kBoth);
+  EXPECT_EQ(governor.punctuality().late, 1U);
 }
 
 TEST(Governor, CatchesUpWithAProgramThatWentOnUnseen) {
@@ -133,6 +178,38 @@ TEST(Governor, LeavesAProgramAloneThatIsNotThePlans) {
   EXPECT_TRUE(governor.is_off_plan());
   EXPECT_FALSE(governor.decide({.state = ProgramState::starting}, 0).clocks);
   EXPECT_FALSE(governor.decide({.invocation = 2, .state = ProgramState::finished}, 0).clocks);
+}
+
+TEST(Governor, GivesTheClocksBackOnceWhenTheProgramLeavesThePlan) {
+  const auto plan = plan_of({{kLow, 2}, {kBoth, 2}}, {10.0, 1.0});
+  Governor governor(plan);
+  EXPECT_EQ(governor.decide(at(0, 2, 20 * kMs), 20 * kMs).clocks, kBoth);
+  const auto decision = governor.decide(at(0, 4, 40 * kMs), 40 * kMs);
+  EXPECT_EQ(decision.clocks, ClockPair{});
+  EXPECT_EQ(governor.asked(), ClockPair{});
+  EXPECT_EQ(decision.look_at, ~std::uint64_t{0});
+  // It is not the plan's from then on, wherever it is.
+  const auto later = governor.decide(at(1, 2, 70 * kMs), 70 * kMs);
+  EXPECT_FALSE(later.clocks);
+  EXPECT_EQ(later.look_at, ~std::uint64_t{0});
+  EXPECT_TRUE(governor.is_off_plan());
+}
+
+TEST(Governor, AnIterationThatEndsEarlyIsNotThePlans) {
+  const auto plan = plan_of({{kLow, 2}, {kBoth, 2}}, {10.0, 1.0});
+  auto next = at(1, 0, 40 * kMs);
+  for (const std::uint32_t length : {0U, 4U}) {  // 0: the program does not know
+    Governor governor(plan);
+    (void)governor.decide(at(0, 0, 0), 0);
+    next.previous_invocations = length;
+    (void)governor.decide(next, 40 * kMs);
+    EXPECT_FALSE(governor.is_off_plan()) << length;
+  }
+  Governor governor(plan);
+  (void)governor.decide(at(0, 0, 0), 0);
+  next.previous_invocations = 3;
+  EXPECT_EQ(governor.decide(next, 40 * kMs).clocks, ClockPair{});
+  EXPECT_TRUE(governor.is_off_plan());
 }
 
 /// Plays the plan's iteration on a GPU whose clocks change `latency` after they are asked for, and

@@ -5,11 +5,12 @@
 // thread at a time.
 #pragma once
 
+#include <optional>
+#include <stop_token>
 #include <string>
 
 #include "core/result.hpp"
 #include "core/units.hpp"
-#include "govern/follow.hpp"
 #include "gpu/identity.hpp"
 #include "lease/client.hpp"
 #include "trace/clocks.hpp"
@@ -25,21 +26,18 @@ class LeasedClocks {
                                                     const std::string& program, bool needs_memory);
 
   /// The lease waits until a process of ours, or a child of it, uses the GPU.
-  [[nodiscard]] bool is_ready(Seconds patience) const {
-    if (patience > Seconds()) (void)lease_.wait_active(patience);
-    return lease_.state() == lease::LeaseState::active;
-  }
+  [[nodiscard]] bool is_ready(Seconds patience, const std::stop_token& stop = {}) const;
   Status wait_ready(Seconds patience) const { return lease_.wait_active(patience); }
   /// What was granted: at most what was asked for, within the administrator's limits.
   [[nodiscard]] const lease::Terms& terms() const { return lease_.terms(); }
-  /// Returns when the driver has been asked. Fails when the lease is over (`unavailable`), when the
-  /// clocks lie outside of what was granted or the driver does not have them (`infeasible`), and
-  /// when the driver fails (`internal`).
-  Status ask(trace::ClockPair clocks);
+  /// Returns when the driver has been asked, or at `stop`. Fails when the lease is over
+  /// (`unavailable`), when the clocks lie outside of what was granted or the driver does not have
+  /// them (`infeasible`), and when the driver fails (`internal`).
+  Status ask(trace::ClockPair clocks, const std::stop_token& stop = {});
   /// Waits until the GPU's previous state is back.
   Status release() { return lease_.release(); }
-  /// Why there is no lease any more, for a person.
-  [[nodiscard]] std::string end_reason() const;
+  /// Why there is no lease any more, for a person; none while there is one.
+  [[nodiscard]] std::optional<std::string> end_reason() const;
 
  private:
   LeasedClocks(lease::Client client, lease::Lease lease)

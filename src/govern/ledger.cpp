@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/result.hpp"
+
 namespace negawatt::govern {
 namespace {
 
@@ -15,17 +17,22 @@ const double kUniform = 1.0 / std::sqrt(12.0);
 
 }  // namespace
 
-void RunningMean::add(double value) {
-  ++count_;
-  const double before = value - mean_;
-  mean_ += before / static_cast<double>(count_);
-  squares_ += before * (value - mean_);
+void RunningMean::add_mean(double mean, std::uint64_t count) {
+  NW_ASSERT(count > 0);
+  ++observations_;
+  count_ += count;
+  const auto weight = static_cast<double>(count);
+  const double before = mean - mean_;
+  mean_ += before * weight / static_cast<double>(count_);
+  squares_ += weight * before * (mean - mean_);
 }
 
 double RunningMean::standard_error() const {
-  if (count_ < 2) return 0.0;
-  const auto count = static_cast<double>(count_);
-  return std::sqrt(squares_ / (count - 1.0) / count);
+  if (observations_ < 2) return 0.0;
+  // A mean of n values varies by the n-th part of what one does: weighed with n, every observation
+  // tells the same of one value's variance.
+  const double variance = squares_ / static_cast<double>(observations_ - 1);
+  return std::sqrt(variance / static_cast<double>(count_));
 }
 
 Ledger::Ledger(const Execution& plan, std::uint64_t warm_up)
@@ -36,24 +43,30 @@ Ledger::Ledger(const Execution& plan, std::uint64_t warm_up)
 
 void Ledger::note_position(const trace::Position& position) {
   if (position.state != trace::ProgramState::running) return;
-  if (position.invocation == 0) note_iteration(position);
+  if (!last_start_ || position.iteration > last_start_->iteration) {
+    note_iteration(position);
+    // When it began is known, whichever of its invocations is the first that was seen.
+    auto start = position;
+    start.invocation = 0;
+    start.started_ns = position.iteration_started_ns;
+    note_segment(start);
+  }
   note_segment(position);
 }
 
 void Ledger::note_iteration(const trace::Position& position) {
-  if (last_start_ && position.iteration <= last_start_->iteration) return;
   if (position.iteration >= warm_up_) {
     if (last_start_ && last_start_->iteration >= warm_up_) {
       const auto count = position.iteration - last_start_->iteration;
-      const auto took = static_cast<double>(position.started_ns - last_start_->at_ns) * 1e-9;
-      for (std::uint64_t i = 0; i < std::min<std::uint64_t>(count, kMostUnsettled); ++i)
-        times_.add(took / static_cast<double>(count));
+      const double took = static_cast<double>(position.iteration_started_ns) -
+                          static_cast<double>(last_start_->at_ns);
+      times_.add_mean(took * 1e-9 / static_cast<double>(count), count);
     }
     if (unsettled_.size() < kMostUnsettled)
-      unsettled_.push_back({position.iteration, position.started_ns});
+      unsettled_.push_back({position.iteration, position.iteration_started_ns});
     settle();  // a reading may already be newer than this position
   }
-  last_start_ = Start{position.iteration, position.started_ns};
+  last_start_ = Start{position.iteration, position.iteration_started_ns};
 }
 
 /// A segment's time is known when the start of the segment after it is the next start seen.

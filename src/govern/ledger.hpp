@@ -19,17 +19,22 @@
 
 namespace negawatt::govern {
 
-/// Mean of many values and its standard error, without keeping them (Welford 1962).
+/// Mean of many values and its standard error, without keeping them (Welford 1962). Of some values
+/// only the mean of several is known: such a mean weighs as many, and is one observation of how
+/// values vary (West 1979).
 class RunningMean {
  public:
-  void add(double value);
+  void add(double value) { add_mean(value, 1); }
+  /// The mean of `count` values, at least one.
+  void add_mean(double mean, std::uint64_t count);
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] double mean() const { return mean_; }
-  /// 0 for fewer than two values: unknown.
+  /// 0 for fewer than two observations: unknown.
   [[nodiscard]] double standard_error() const;
 
  private:
   std::uint64_t count_ = 0;
+  std::uint64_t observations_ = 0;
   double mean_ = 0.0;
   double squares_ = 0.0;
 };
@@ -66,6 +71,7 @@ class Ledger {
     std::uint64_t iteration = 0;
     std::uint64_t at_ns = 0;
   };
+  /// Counts what lies before this iteration, of which `position` is the first that was seen.
   void note_iteration(const trace::Position& position);
   void note_segment(const trace::Position& position);
   void begin_segment(const trace::Position& position);

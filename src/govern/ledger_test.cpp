@@ -20,10 +20,13 @@ Execution plan() {
   return plan;
 }
 
-trace::Position at(std::uint64_t iteration, std::uint64_t invocation, std::uint64_t ms) {
+/// In an iteration that began `since_ms` before.
+trace::Position at(std::uint64_t iteration, std::uint64_t invocation, std::uint64_t ms,
+                   std::uint64_t since_ms = 0) {
   return {.iteration = iteration,
           .invocation = invocation,
           .started_ns = ms * kMs,
+          .iteration_started_ns = (ms - since_ms) * kMs,
           .state = trace::ProgramState::running};
 }
 
@@ -33,6 +36,49 @@ TEST(RunningMean, AgreesWithItsDefinition) {
   for (const double value : {8.0, 10.0, 12.0}) mean.add(value);
   EXPECT_DOUBLE_EQ(mean.mean(), 10.0);
   EXPECT_DOUBLE_EQ(mean.standard_error(), std::sqrt(4.0 / 3.0));
+}
+
+TEST(RunningMean, AMeanOfManyWeighsAsManyAndIsOneObservation) {
+  RunningMean mean;
+  mean.add_mean(8.0, 4);
+  mean.add(13.0);
+  EXPECT_EQ(mean.count(), 5U);
+  EXPECT_DOUBLE_EQ(mean.mean(), 9.0);
+  // One value's variance: (4 * 1 + 16) / 1; of the mean of five: a fifth.
+  EXPECT_DOUBLE_EQ(mean.standard_error(), 2.0);
+  RunningMean once;
+  once.add_mean(8.0, 400);
+  EXPECT_EQ(once.standard_error(), 0.0) << "nothing is known of how values vary";
+}
+
+TEST(Ledger, IterationsThatWentByUnseenMakeItNoSurer) {
+  const auto program = plan();
+  Ledger all(program, 0);
+  Ledger some(program, 0);
+  // 100 ms and 140 ms by turns; one ledger sees every fourth start, and once a fifth.
+  std::uint64_t ms = 0;
+  for (std::uint64_t i = 0; i <= 41; ++i) {
+    all.note_position(at(i, 0, ms));
+    if (i % 4 == 0 || i == 41) some.note_position(at(i, 0, ms));
+    ms += i % 2 == 0 ? 100 : 140;
+  }
+  EXPECT_EQ(some.achieved().iterations, 41U);
+  EXPECT_NEAR(some.achieved().mean.time.in_si(), all.achieved().mean.time.in_si(), 1e-12);
+  // Ten stretches of 120 ms on average, one of 100: sqrt((40 * 0.488^2 + 19.51^2) / 10 / 41).
+  EXPECT_NEAR(some.achieved().error.time.in_si(), 0.9756e-3, 1e-6);
+}
+
+TEST(Ledger, KnowsWhenAnIterationBeganWhoseFirstInvocationItMissed) {
+  const auto program = plan();
+  Ledger ledger(program, 0);
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    ledger.note_position(at(i, 1, 500 * i + 3, 3));
+    ledger.note_position(at(i, 3, 500 * i + 400, 400));
+  }
+  EXPECT_EQ(ledger.achieved().iterations, 4U);
+  EXPECT_DOUBLE_EQ(ledger.achieved().mean.time.in_si(), 0.5);
+  EXPECT_NEAR(ledger.segment_times()[0].mean(), 0.003, 1e-12);
+  EXPECT_NEAR(ledger.segment_times()[2].mean(), 0.1, 1e-12);
 }
 
 TEST(Ledger, AnIterationCostsWhatTheCounterSaysBetweenItsStarts) {
@@ -94,9 +140,9 @@ TEST(Ledger, SegmentsAreTimedBetweenStartsThatWereSeen) {
   Ledger ledger(program, 0);
   for (std::uint64_t i = 0; i < 3; ++i) {
     ledger.note_position(at(i, 0, 100 * i));
-    ledger.note_position(at(i, 1, 100 * i + 30));
-    ledger.note_position(at(i, 2, 100 * i + 50));
-    ledger.note_position(at(i, 3, 100 * i + 70));
+    ledger.note_position(at(i, 1, 100 * i + 30, 30));
+    ledger.note_position(at(i, 2, 100 * i + 50, 50));
+    ledger.note_position(at(i, 3, 100 * i + 70, 70));
   }
   const auto& times = ledger.segment_times();
   EXPECT_EQ(times[0].count(), 3U);
@@ -110,8 +156,8 @@ TEST(Ledger, SegmentsWhoseBordersWentByUnseenAreLeftOut) {
   const auto program = plan();
   Ledger ledger(program, 0);
   ledger.note_position(at(0, 0, 0));
-  ledger.note_position(at(0, 2, 50));  // the start of segment 1 was missed
-  ledger.note_position(at(0, 3, 70));
+  ledger.note_position(at(0, 2, 50, 50));  // the start of segment 1 was missed
+  ledger.note_position(at(0, 3, 70, 70));
   ledger.note_position(at(2, 0, 200));  // a whole iteration was missed
   for (const auto& time : ledger.segment_times()) EXPECT_EQ(time.count(), 0U);
 }

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/text.hpp"
+
 namespace negawatt::govern {
 namespace {
 
@@ -58,6 +60,7 @@ Json segments_json(const RunReport& report) {
 
 Json reasons_json(const Followed& followed) {
   Json object = {{"requests", followed.requests},
+                 {"accepted", followed.accepted},
                  {"refused", followed.refused},
                  {"changes", followed.punctuality.changes},
                  {"late", followed.punctuality.late},
@@ -77,21 +80,30 @@ std::string row(std::string_view name, const Cost& cost, bool has_energy, const 
                      change_pct(from.time, cost.time), change);
 }
 
+constexpr std::size_t kWidth = 80;
+
+std::string paragraph(std::string_view sentence) {
+  std::string text;
+  for (const auto line : wrapped(sentence, kWidth)) (text += line) += '\n';
+  return text;
+}
+
 std::string reasons_text(const RunReport& report) {
   const auto& followed = report.ran.followed;
   std::string text;
-  if (!followed.was_seen)
-    text += "The program never said where it is: nothing could be governed.\n";
+  if (!report.note.empty() && !report.note_was_said) text += paragraph(report.note);
+  if (report.note.empty() && !followed.was_seen)
+    text += "The program never said where it is: nothing could be measured.\n";
   if (followed.was_off_plan) text += "The program runs another iteration than the plan's.\n";
-  if (!report.note.empty()) text += report.note + "\n";
+  if (!report.ran.energy_note.empty()) text += paragraph(report.ran.energy_note);
   if (followed.refused > 0)
-    text += fmt::format("{} of {} requests were refused; the last: {}\n", followed.refused,
-                        followed.requests, followed.last_refusal);
+    text += paragraph(fmt::format("{} of {} requests were refused; the last: {}", followed.refused,
+                                  followed.requests, followed.last_refusal));
   if (report.governed && followed.was_seen)
-    text +=
-        fmt::format("{} clock changes, {} late (at most {:.2f} ms); pace {:.4f} of the plan's.\n",
+    text += paragraph(
+        fmt::format("{} clock changes, {} late (at most {:.2f} ms); pace {:.4f} of the plan's.",
                     followed.punctuality.changes, followed.punctuality.late,
-                    followed.punctuality.most_late.in_si() * 1e3, followed.pace);
+                    followed.punctuality.most_late.in_si() * 1e3, followed.pace));
   return text;
 }
 
@@ -119,6 +131,7 @@ std::string run_json(const RunReport& report) {
   object["segments"] = segments_json(report);
   object["why"] = reasons_json(report.ran.followed);
   if (!report.note.empty()) object["note"] = report.note;
+  if (!report.ran.energy_note.empty()) object["energy_note"] = report.ran.energy_note;
   object["ending"] = to_string(report.ran.ending);
   object["gpu"] = report.gpu;
   object["plan_file"] = report.plan_file;
@@ -139,8 +152,9 @@ std::string run_text(const RunReport& report) {
     text += row(fmt::format("achieved ({} iterations)", achieved.iterations), achieved.mean,
                 achieved.has_energy, plan.baseline);
   text += reasons_text(report);
-  text += fmt::format("Evidence: {} (promised: {}). {}\n", name_of(report.evidence),
-                      name_of(plan.evidence), report.gpu);
+  text += paragraph("GPU: " + report.gpu);
+  text += fmt::format("Evidence: {} (promised: {}).\n", name_of(report.evidence),
+                      name_of(plan.evidence));
   return text;
 }
 

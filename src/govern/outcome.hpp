@@ -23,11 +23,12 @@ struct RunReport {
   std::string plan_file;
   std::string command;                             ///< the command line that was run
   EvidenceKind evidence = EvidenceKind::measured;  ///< simulated on a simulated GPU
-  std::string note;                                ///< why nothing was governed, if so
+  std::string note;            ///< why nothing was governed, or not to the end, if so
+  bool note_was_said = false;  ///< to the person who reads the lines
 };
 
 [[nodiscard]] std::string run_json(const RunReport& report);
-/// At most 80 columns.
+/// At most 80 columns, unless a name is longer.
 [[nodiscard]] std::string run_text(const RunReport& report);
 
 }  // namespace negawatt::govern

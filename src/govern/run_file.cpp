@@ -76,6 +76,8 @@ Result<RunFile> parse_run(std::string_view bytes, std::string_view file) {
     run.segments.push_back(read_segment(reader, segment));
   read_reasons(reader, reader.member(root, "why"), run);
   if (const auto note = reader.find(root, "note")) run.note = reader.text_of(*note, "note");
+  if (const auto note = reader.find(root, "energy_note"))
+    run.energy_note = reader.text_of(*note, "energy_note");
   run.ending = reader.text(root, "ending");
   run.gpu = reader.text(root, "gpu");
   run.plan_file = reader.text(root, "plan_file");

@@ -40,8 +40,9 @@ struct RanSegment {
 
 struct RunFile {
   bool governed = false;
-  std::string note;  ///< why nothing was governed, if that was not asked for
-  Cost baseline;     ///< one iteration, by the plan's table
+  std::string note;         ///< why nothing was governed, unless asked for, or not to the end
+  std::string energy_note;  ///< why no energy is claimed, if so
+  Cost baseline;            ///< one iteration, by the plan's table
   trace::ClockPair baseline_clocks;
   Cost promised;
   std::optional<Cost> best_static;  ///< as the plan promised it

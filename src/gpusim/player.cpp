@@ -49,6 +49,7 @@ class Play {
     }
     position_.write({.iteration = summary_.iterations,
                      .started_ns = static_cast<std::uint64_t>(clock_.now_ns()),
+                     .iteration_started_ns = iteration_started_ns_,
                      .state = trace::ProgramState::finished});
     clock_.notify(seat);
     summary_.time = Seconds(static_cast<double>(last_ns_ - first_ns_) * 1e-9);
@@ -85,6 +86,9 @@ class Play {
     if (in_flight_.empty() || in_flight_.front().ticket != completion.ticket) return;
     const auto launched = in_flight_.front();
     in_flight_.pop_front();
+    // A short first invocation may begin and end between two looks.
+    if (launched.invocation == 0)
+      iteration_started_ns_ = static_cast<std::uint64_t>(completion.begin_ns);
     if (summary_.invocations++ == 0) first_ns_ = completion.begin_ns;
     last_ns_ = completion.end_ns;
     summary_.energy += completion.energy;
@@ -104,11 +108,16 @@ class Play {
     const auto& launched = in_flight_.front();
     if (look.running->ticket != launched.ticket || told_ == launched.ticket) return;
     told_ = launched.ticket;
+    const auto started_ns = static_cast<std::uint64_t>(look.running->begin_ns);
+    if (launched.invocation == 0) iteration_started_ns_ = started_ns;
+    const auto length = static_cast<std::uint32_t>(workload_.iteration.size());
     position_.write({.iteration = launched.iteration,
                      .invocation = launched.invocation,
-                     .started_ns = static_cast<std::uint64_t>(look.running->begin_ns),
+                     .started_ns = started_ns,
+                     .iteration_started_ns = iteration_started_ns_,
+                     .previous_invocations = launched.iteration > 0 ? length : 0,
                      .state = trace::ProgramState::running});
-    if (clock_.flow().mode == TimeMode::virtual_time) clock_.notify(seat);
+    clock_.notify(seat);
   }
 
   /// A queue that is full with others' work says nothing when it has room: look again soon.
@@ -128,7 +137,8 @@ class Play {
     std::uint64_t iteration = 0;
     std::uint64_t invocation = 0;
   } next_;
-  std::uint64_t told_ = 0;  ///< tickets count from 1
+  std::uint64_t told_ = 0;                  ///< tickets count from 1
+  std::uint64_t iteration_started_ns_ = 0;  ///< of the newest iteration
   std::int64_t first_ns_ = 0;
   std::int64_t last_ns_ = 0;
   PlaySummary summary_;

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "gpusim/futex.hpp"
+
 namespace negawatt::gpusim {
 namespace {
 
@@ -44,7 +46,7 @@ PositionFile::~PositionFile() {
 }
 
 void PositionFile::write(const trace::Position& position) {
-  if (page_ != nullptr) trace::write(*page_, position);
+  if (page_ != nullptr && trace::write(*page_, position)) futex_wake_all(page_->sequence);
 }
 
 }  // namespace negawatt::gpusim

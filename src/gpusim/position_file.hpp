@@ -19,6 +19,7 @@ class PositionFile {
   PositionFile& operator=(const PositionFile&) = delete;
   ~PositionFile();
 
+  /// And wakes who waits for it.
   void write(const trace::Position& position);
   /// Why there is no page although one was asked for; empty otherwise.
   [[nodiscard]] const std::string& problem() const { return problem_; }

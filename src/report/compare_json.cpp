@@ -63,6 +63,7 @@ Json run_object(const RunView& view) {
   const auto& run = view.run;
   Json object = {{"run", run.label}, {"file", run.file}, {"governed", run.governed}};
   if (!run.note.empty()) object["note"] = run.note;
+  if (!run.energy_note.empty()) object["energy_note"] = run.energy_note;
   if (view.promised_time) {
     object["promised"] = cost_json(run.promised, view.promised_time, view.promised_energy);
     if (run.best_static)

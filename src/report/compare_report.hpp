@@ -40,8 +40,9 @@ struct ComparedRun {
   std::string label;
   std::string file;
   bool governed = false;
-  std::string note;  ///< why nothing was governed, if that was not asked for
-  Cost baseline;     ///< by the plan's table, at:
+  std::string note;         ///< why nothing was governed, unless asked for, or not to the end
+  std::string energy_note;  ///< why no energy is claimed, if so
+  Cost baseline;            ///< by the plan's table, at:
   trace::ClockPair baseline_clocks;
   Cost promised;
   std::optional<Cost> best_static;  ///< promised
@@ -68,8 +69,9 @@ struct ComparedRun {
 };
 
 /// What every output is made from: at least one run, in the order given. The first that was only
-/// watched (not governed, no note), with time and energy measured, is the baseline of all whose
-/// plan starts from automatic clocks; the others are compared with their table's baseline.
+/// watched (not governed, no note), on the plan's iteration, with time and energy measured, is the
+/// baseline of all whose plan starts from automatic clocks; the others are compared with their
+/// table's baseline.
 struct CompareReport {
   const std::vector<ComparedRun>& runs;
   std::string command;  ///< the command line that made the comparison

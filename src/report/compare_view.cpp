@@ -13,7 +13,7 @@ namespace {
 bool is_only_watched(const ComparedRun& run) { return !run.governed && run.note.empty(); }
 
 bool is_baseline(const ComparedRun& run) {
-  return is_only_watched(run) && run.achieved.time && run.achieved.energy;
+  return is_only_watched(run) && !run.was_off_plan && run.achieved.time && run.achieved.energy;
 }
 
 /// What a change is against; the table's baseline is taken as exact, since the plan was.

@@ -92,6 +92,19 @@ TEST(Comparison, ARunThatShouldHaveBeenGovernedIsNoBaseline) {
   EXPECT_EQ(reasons(run), "Runs without clock changes: no daemon");
 }
 
+TEST(Comparison, ARunWhoseEnergyOrIterationIsNotThePlansIsNoBaseline) {
+  auto blind = watched_run();
+  blind.achieved.energy.reset();
+  blind.energy_note = "The command was not seen on GPU-1";
+  auto other = watched_run();
+  other.was_off_plan = true;
+  const std::vector runs = {blind, other};
+  const auto comparison = comparison_of(report_on(runs));
+  EXPECT_EQ(comparison.baseline, nullptr);
+  EXPECT_EQ(verdict(comparison.runs[0]), "was only watched");
+  EXPECT_EQ(reasons(blind), "The command was not seen on GPU-1");
+}
+
 TEST(Comparison, JudgesARunInPlainWords) {
   EXPECT_EQ(verdict_on(governed_run("a", 1.05, -9.88)),
             "holds its promise within 0.12 points; 3.88 points better than the best static pair");

@@ -167,6 +167,7 @@ std::string reasons(const ComparedRun& run) {
     add(counted(run.missed_iterations, "iteration") + " went by unseen");
   if (run.ending != kGoodEnding) add("the program ended with " + run.ending);
   add(run.note);
+  add(run.energy_note);
   return text;
 }
 

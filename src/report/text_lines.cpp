@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/text_lines.hpp"
 
+#include "core/text.hpp"
 #include "report/escape.hpp"
 
 namespace negawatt::report {
@@ -19,23 +20,12 @@ void TextLines::strong(std::string_view line) {
   text_ += '\n';
 }
 
-template <class Add>
-void TextLines::wrap(std::string_view sentence, Add add) {
-  while (sentence.size() > kWidth) {
-    auto space = sentence.rfind(' ', kWidth);
-    const bool is_one_word = space == std::string_view::npos || space == 0;
-    add(sentence.substr(0, is_one_word ? kWidth : space));
-    sentence.remove_prefix(is_one_word ? kWidth : space + 1);
-  }
-  if (!sentence.empty()) add(sentence);
-}
-
 void TextLines::wrapped(std::string_view sentence) {
-  wrap(sentence, [this](std::string_view line) { add(line); });
+  for (const auto line : negawatt::wrapped(sentence, kWidth)) add(line);
 }
 
 void TextLines::strong_wrapped(std::string_view sentence) {
-  wrap(sentence, [this](std::string_view line) { strong(line); });
+  for (const auto line : negawatt::wrapped(sentence, kWidth)) strong(line);
 }
 
 }  // namespace negawatt::report

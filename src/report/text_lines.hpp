@@ -26,9 +26,6 @@ class TextLines {
   [[nodiscard]] std::string text() && { return std::move(text_); }
 
  private:
-  template <class Add>
-  static void wrap(std::string_view sentence, Add add);
-
   bool colour_;
   std::string text_;
 };

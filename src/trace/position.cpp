@@ -9,13 +9,14 @@ namespace negawatt::trace {
 namespace {
 
 constexpr std::array<char, 8> kMagic = {'N', 'W', 'P', 'O', 'S', '\r', '\n', '\0'};
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 // An update takes nanoseconds: who sees this many in a row looks at a dead or a foreign writer.
 constexpr int kMostTries = 1000;
 
 }  // namespace
 
 void format(PositionPage& page, std::uint32_t writer_pid) {
+  if (page.magic != kMagic || page.version != kVersion) page.waiting = 0;
   page.magic = kMagic;
   page.version = kVersion;
   page.sequence = 0;
@@ -24,9 +25,11 @@ void format(PositionPage& page, std::uint32_t writer_pid) {
   page.iteration = 0;
   page.invocation = 0;
   page.started_ns = 0;
+  page.iteration_started_ns = 0;
+  page.previous_invocations = 0;
 }
 
-void write(PositionPage& page, const Position& position) {
+bool write(PositionPage& page, const Position& position) {
   const auto sequence = page.sequence.load(std::memory_order_relaxed);
   page.sequence.store(sequence | 1U, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
@@ -34,7 +37,12 @@ void write(PositionPage& page, const Position& position) {
   page.iteration.store(position.iteration, std::memory_order_relaxed);
   page.invocation.store(position.invocation, std::memory_order_relaxed);
   page.started_ns.store(position.started_ns, std::memory_order_relaxed);
+  page.iteration_started_ns.store(position.iteration_started_ns, std::memory_order_relaxed);
+  page.previous_invocations.store(position.previous_invocations, std::memory_order_relaxed);
   page.sequence.store((sequence | 1U) + 1U, std::memory_order_release);
+  // Either this sees who has just begun to wait, or they see the new sequence and do not.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  return page.waiting.load(std::memory_order_relaxed) != 0;
 }
 
 Result<Position> read(const PositionPage& page) {
@@ -45,10 +53,13 @@ Result<Position> read(const PositionPage& page) {
   for (int tries = 0; tries < kMostTries; ++tries) {
     const auto before = page.sequence.load(std::memory_order_acquire);
     const auto state = page.state.load(std::memory_order_relaxed);
-    const Position position{.iteration = page.iteration.load(std::memory_order_relaxed),
-                            .invocation = page.invocation.load(std::memory_order_relaxed),
-                            .started_ns = page.started_ns.load(std::memory_order_relaxed),
-                            .state = static_cast<ProgramState>(state)};
+    const Position position{
+        .iteration = page.iteration.load(std::memory_order_relaxed),
+        .invocation = page.invocation.load(std::memory_order_relaxed),
+        .started_ns = page.started_ns.load(std::memory_order_relaxed),
+        .iteration_started_ns = page.iteration_started_ns.load(std::memory_order_relaxed),
+        .previous_invocations = page.previous_invocations.load(std::memory_order_relaxed),
+        .state = static_cast<ProgramState>(state)};
     std::atomic_thread_fence(std::memory_order_acquire);
     const bool is_whole =
         before % 2 == 0 && page.sequence.load(std::memory_order_relaxed) == before;

@@ -15,6 +15,8 @@ TEST(Position, ReadsBackWhatWasWritten) {
   const Position there{.iteration = 3,
                        .invocation = 896,
                        .started_ns = 12'345'678'901,
+                       .iteration_started_ns = 12'000'000'000,
+                       .previous_invocations = 900,
                        .state = ProgramState::running};
   write(page, there);
   EXPECT_EQ(*read(page), there);
@@ -25,8 +27,8 @@ TEST(Position, RefusesForeignMemory) {
   PositionPage page{};
   EXPECT_EQ(read(page).error().code, Code::invalid);
   format(page, 1);
-  page.version = 2;
-  EXPECT_EQ(read(page).error().message, "a position page of version 2, expected 1");
+  page.version = 1;
+  EXPECT_EQ(read(page).error().message, "a position page of version 1, expected 2");
   format(page, 1);
   page.state = 256;
   EXPECT_EQ(read(page).error().code, Code::invalid);
@@ -42,13 +44,28 @@ TEST(Position, SaysThatItsWriterDiedInTheMiddle) {
   EXPECT_EQ(read(page)->iteration, 1U);
 }
 
+TEST(Position, ItsWriterLearnsThatSomebodyWaits) {
+  PositionPage page{};
+  page.waiting = 17;  // foreign memory
+  format(page, 1);
+  EXPECT_FALSE(write(page, {.iteration = 1}));
+  page.waiting = 1;
+  EXPECT_TRUE(write(page, {.iteration = 2}));
+  // A program that takes over the page of its governor must not forget who already waits there.
+  format(page, 2);
+  EXPECT_TRUE(write(page, {.iteration = 3}));
+}
+
 TEST(Position, IsNeverTorn) {
   PositionPage page{};
   format(page, 1);
   constexpr std::uint64_t kWrites = 200'000;
   std::thread writer([&page] {
     for (std::uint64_t n = 1; n <= kWrites; ++n)
-      write(page, {.iteration = n, .invocation = 2 * n, .started_ns = 3 * n});
+      write(page, {.iteration = n,
+                   .invocation = 2 * n,
+                   .started_ns = 3 * n,
+                   .iteration_started_ns = 4 * n});
   });
   std::uint64_t last = 0;
   while (last < kWrites) {
@@ -56,6 +73,7 @@ TEST(Position, IsNeverTorn) {
     if (!position) continue;  // the writer was descheduled in the middle
     ASSERT_EQ(position->invocation, 2 * position->iteration);
     ASSERT_EQ(position->started_ns, 3 * position->iteration);
+    ASSERT_EQ(position->iteration_started_ns, 4 * position->iteration);
     ASSERT_GE(position->iteration, last);
     last = position->iteration;
   }
