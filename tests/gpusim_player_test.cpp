@@ -145,6 +145,7 @@ TEST(Player, NamesWhatIsWrong) {
   const auto table = machine.folder().file("kernels.csv", kTable);
   EXPECT_EQ(run_player(machine, "--no-such-option").exit_code, 2);
   EXPECT_EQ(run_player(machine, "--table /nonexistent").exit_code, 2);
+  EXPECT_EQ(run_player(machine, "--table /").exit_code, 2) << "a folder";
   for (const std::string time : {"nan", "inf", "0", "-1"})
     EXPECT_EQ(run_player(machine, "--table '" + table + "' --seconds " + time).exit_code, 2);
   EXPECT_EQ(run_player(machine, "").exit_code, 2) << "the description has no kernels";

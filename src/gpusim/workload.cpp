@@ -4,11 +4,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
-#include <iterator>
 #include <optional>
+#include <sstream>
 
 #include "core/text.hpp"
 #include "trace/kernel_table.hpp"
@@ -18,8 +16,11 @@ namespace {
 
 Result<std::string> read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (file) return std::string(std::istreambuf_iterator<char>(file), {});
-  return failure(Code::invalid, fmt::format("cannot read '{}': {}", path, std::strerror(errno)));
+  std::ostringstream bytes;
+  if (file) bytes << file.rdbuf();
+  // An empty file leaves the stream failed; a folder opens, and does not read.
+  if (file && !bytes.str().empty()) return bytes.str();
+  return failure(Code::invalid, fmt::format("{}: cannot be read, or is empty", path));
 }
 
 Result<Workload> workload_of_demands(const GpuModel& model) {
