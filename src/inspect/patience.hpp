@@ -15,8 +15,9 @@
 
 namespace negawatt::inspect {
 
-/// `work` must own what it uses, or share it; it does not throw. By the time that its result is there
-/// `work` is gone: what it shared is not kept, nor let go of, by a thread that nobody waits for.
+/// `work` must own what it uses, or share it; it does not throw. By the time that its result is
+/// there `work` is gone: what it shared is not kept, nor let go of, by a thread that nobody waits
+/// for.
 template <class Work>
 [[nodiscard]] auto start_apart(Work work) {
   std::promise<decltype(work())> promise;
