@@ -24,10 +24,18 @@ namespace {
 constexpr std::size_t kHandlesPerGpu = 16;  // the GPU, then its MIG instances; cards have 7 at most
 std::array<nvmlDevice_st, kMostGpus * kHandlesPerGpu> handles;
 
-// Never destroyed: a thread of the program may still be in the library when the process exits.
-std::mutex& session_mutex = *new std::mutex;
-std::shared_ptr<World>& open_world = *new std::shared_ptr<World>;  // guarded by session_mutex
-std::uint64_t sessions = 0;                                        // likewise
+/// A variable without a destructor: a thread of the program may still be in the library when the
+/// process exits.
+template <class T>
+union NeverDestroyed {
+  T value{};
+  ~NeverDestroyed() {}  // NOLINT(modernize-use-equals-default): that would be deleted
+};
+
+std::mutex session_mutex;  // its own destructor does nothing
+NeverDestroyed<std::shared_ptr<World>> world_in_session;
+std::shared_ptr<World>& open_world = world_in_session.value;  // guarded by session_mutex
+std::uint64_t sessions = 0;                                   // likewise
 
 /// A child must not inherit the mutex in the hands of a thread that it lacks.
 [[maybe_unused]] const int fork_handlers = ::pthread_atfork(
