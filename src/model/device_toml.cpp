@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
-#include <iterator>
-
 #include "model/device.hpp"
 #include "model/device_keys.hpp"
 
@@ -20,7 +18,7 @@ std::string quoted(std::string_view text) {
 }
 
 void put(std::string& out, std::string_view key, double value) {
-  fmt::format_to(std::back_inserter(out), "{} = {:.6g}\n", key, value);
+  out += fmt::format("{} = {:.6g}\n", key, value);
 }
 
 void put_sheet(std::string& out, const Device& device) {
@@ -46,9 +44,8 @@ void put_factors(std::string& out, const std::array<FactorKey<Factors>, N>& keys
 
 void put_band(std::string& out, std::string_view name, const ErrorBand& band) {
   if (band.median_pct <= 0) return;
-  fmt::format_to(std::back_inserter(out),
-                 "\n[error.{}]\nmedian_pct = {:.3g}\nlow = {:.4g}\nhigh = {:.4g}\n", name,
-                 band.median_pct, band.low, band.high);
+  out += fmt::format("\n[error.{}]\nmedian_pct = {:.3g}\nlow = {:.4g}\nhigh = {:.4g}\n", name,
+                     band.median_pct, band.low, band.high);
 }
 
 }  // namespace
