@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
-#include <limits>
-#include <sstream>
 #include <utility>
 
 #include "core/nearest_name.hpp"

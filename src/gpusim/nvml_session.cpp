@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -38,7 +39,7 @@ std::shared_ptr<World>& open_world = world_in_session.value;  // guarded by sess
 std::uint64_t sessions = 0;                                   // likewise
 
 /// A child must not inherit the mutex in the hands of a thread that it lacks.
-[[maybe_unused]] const int fork_handlers = ::pthread_atfork(
+[[maybe_unused]] const int kForkHandlers = ::pthread_atfork(
     [] { session_mutex.lock(); }, [] { session_mutex.unlock(); }, [] { session_mutex.unlock(); });
 
 struct ThreadSeat {

@@ -28,7 +28,7 @@ struct TimeFlow {
 };
 
 struct ClockState {
-  enum class Place : std::uint32_t { empty, awake, asleep };
+  enum class Place : std::uint8_t { empty, awake, asleep };
   struct alignas(64) Chair {
     LifeLock life;
     std::atomic<std::uint32_t> called;  ///< 0 while its thread shall sleep; the sleeper's futex

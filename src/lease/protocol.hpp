@@ -104,7 +104,7 @@ struct GpuEntry {
   std::string name;  ///< the product's
   GpuState state = GpuState::free;
   Owner owner;
-  Terms limits;  ///< what the administrator allows at most
+  Terms limits;                    ///< what the administrator allows at most
   std::optional<ClockPair> asked;  ///< what the active lease has set; none: no lease is active
 };
 struct Gpus {
