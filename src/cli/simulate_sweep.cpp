@@ -12,7 +12,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -22,33 +21,12 @@
 namespace negawatt::cli {
 namespace {
 
-constexpr std::string_view kColumns =
-    "policy,speed,seed,requests,completed,energy_j,energy_j_idle,bound_j,joules_per_output_token,"
-    "ttft_p50_s,ttft_p99_s,tbt_p99_s,e2e_p50_s,e2e_p99_s,slo_attainment,mean_power_w,peak_power_w,"
-    "waiting_at_last_arrival,simulated_s";
-
 std::string key_of(const SimulateCase& one) {
   return fmt::format("{},{},{}", csv_field(one.policy), one.speed, one.seed);
 }
 
 std::string line_of(const SimulateCase& one, const sim::SimulationResult& result) {
-  const auto& outcome = result.outcome;
-  const auto& latencies = outcome.latencies;
-  const double total = result.energy.total().in_si();
-  const double ended = outcome.ended.in_si();
-  const auto attainment = outcome.slo_attainment();
-  std::string line =
-      fmt::format("{},{},{},{},{},{}", key_of(one), outcome.requests, outcome.completed, total,
-                  result.energy.without_work().in_si(), result.bound.in_si());
-  line += outcome.output_tokens > 0
-              ? fmt::format(",{}", total / static_cast<double>(outcome.output_tokens))
-              : std::string(",");
-  line += fmt::format(",{},{},{},{},{}", latencies.ttft.quantile(0.5),
-                      latencies.ttft.quantile(0.99), outcome.between_tokens.quantile(0.99),
-                      latencies.e2e.quantile(0.5), latencies.e2e.quantile(0.99));
-  line += attainment ? fmt::format(",{}", *attainment) : std::string(",");
-  return line + fmt::format(",{},{},{},{}\n", ended > 0.0 ? total / ended : 0.0,
-                            result.energy.peak().in_si(), outcome.waiting_at_last_arrival, ended);
+  return key_of(one) + "," + sim::csv_values(result) + "\n";
 }
 
 std::string first_line(const SimulateInputs& inputs) {
@@ -126,7 +104,8 @@ class Sweep {
   }
   /// Those of the grid in its order, then those of earlier grids.
   [[nodiscard]] std::string bytes() const {
-    std::string text = first_line(inputs_) + std::string(kColumns) + "\n";
+    std::string text =
+        fmt::format("{}policy,speed,seed,{}\n", first_line(inputs_), sim::csv_columns());
     auto rest = lines_;
     for (const auto& one : cases_)
       if (const auto line = rest.extract(key_of(one))) text += line.mapped();
@@ -156,6 +135,7 @@ Status run_simulate_sweep(const SimulateArguments& arguments, const SimulateInpu
       std::min<std::size_t>(arguments.jobs > 0 ? arguments.jobs : cores, cases.size());
   {
     std::vector<std::jthread> threads;
+    threads.reserve(jobs);
     for (std::size_t i = 0; i < jobs; ++i) threads.emplace_back([&sweep] { sweep.work(); });
   }
   NW_CHECK(sweep.status());

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "lease/pass_descriptors.hpp"
+
 namespace negawatt::daemon {
 namespace {
 
@@ -38,20 +40,8 @@ Status send_with(Client& client, const lease::Message& message,
                  const std::array<int, 2>& descriptors) {
   NW_CHECK(flush(client));
   if (!client.out.empty()) return failure(Code::invalid, "the client has not read earlier replies");
-  auto bytes = lease::encode(message);
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptors)> control{};
-  iovec part{bytes.data(), bytes.size()};
-  msghdr header{};
-  header.msg_iov = &part;
-  header.msg_iovlen = 1;
-  header.msg_control = control.data();
-  header.msg_controllen = control.size();
-  auto* rights = CMSG_FIRSTHDR(&header);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(sizeof descriptors);
-  std::memcpy(CMSG_DATA(rights), descriptors.data(), sizeof descriptors);
-  const auto sent = ::sendmsg(client.socket.number(), &header, MSG_DONTWAIT | MSG_NOSIGNAL);
+  const auto bytes = lease::encode(message);
+  const auto sent = lease::send_with_descriptors(client.socket.number(), bytes, descriptors);
   if (sent < 0)
     return failure(Code::internal, fmt::format("cannot write: {}", std::strerror(errno)));
   client.out = bytes.substr(static_cast<std::size_t>(sent));

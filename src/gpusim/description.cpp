@@ -6,15 +6,13 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <ios>
 #include <optional>
-#include <sstream>
 #include <tuple>
 #include <utility>
 
 #include "core/toml_reader.hpp"
 #include "gpusim/description_gpu.hpp"
+#include "gpusim/text_file.hpp"
 
 namespace negawatt::gpusim {
 namespace {
@@ -118,15 +116,6 @@ void read_time(TomlTable table, MachineModel& machine) {
   table.finish();
 }
 
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  if (file) bytes << file.rdbuf();
-  // An empty file leaves the stream failed; a folder opens, and does not read.
-  if (file && !bytes.str().empty()) return bytes.str();
-  return failure(Code::invalid, fmt::format("{}: cannot be read, or is empty", path));
-}
-
 }  // namespace
 
 Result<MachineModel> parse_machine(std::string_view bytes, std::string_view file,
@@ -154,10 +143,10 @@ Result<MachineModel> parse_machine(std::string_view bytes, std::string_view file
 }
 
 Result<MachineModel> read_machine(const std::string& path) {
-  NW_TRY(const std::string bytes, read_file(path));
+  NW_TRY(const std::string bytes, read_text_file(path));
   const auto folder = std::filesystem::path(path).parent_path();
   return parse_machine(bytes, path, [&](std::string_view name) {
-    return read_file((folder / std::filesystem::path(name)).string());
+    return read_text_file((folder / std::filesystem::path(name)).string());
   });
 }
 

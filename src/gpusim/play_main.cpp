@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -93,8 +94,8 @@ Status play_iterations(World& world, Target target, const Workload& workload,
 Status run(const Arguments& arguments) {
   NW_TRY(const auto world, world_of_environment());
   NW_TRY(const auto target, find_target(world->machine(), arguments.gpu));
-  NW_TRY(auto workload,
-         load_workload(world->machine().gpus[target.gpu], arguments.table, arguments.sequence));
+  NW_TRY(auto workload, load_workload(world->machine().gpus[target.gpu],
+                                      {.table = arguments.table, .sequence = arguments.sequence}));
   if (arguments.serve) {
     NW_TRY(auto server, KernelServer::open(*world, target, workload));
     server.serve(std::cin, std::cout);

@@ -4,24 +4,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
-#include <sstream>
 
 #include "core/text.hpp"
+#include "gpusim/text_file.hpp"
 #include "trace/kernel_table.hpp"
 
 namespace negawatt::gpusim {
 namespace {
-
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  if (file) bytes << file.rdbuf();
-  // An empty file leaves the stream failed; a folder opens, and does not read.
-  if (file && !bytes.str().empty()) return bytes.str();
-  return failure(Code::invalid, fmt::format("{}: cannot be read, or is empty", path));
-}
 
 Result<Workload> workload_of_demands(const GpuModel& model) {
   if (model.kernels.empty())
@@ -40,7 +30,7 @@ Result<Workload> workload_of_demands(const GpuModel& model) {
 
 Result<trace::Sequence> order_of(const trace::KernelTable& table, const std::string& path) {
   if (path.empty()) return trace::sequence_in_table_order(table);
-  NW_TRY(const auto bytes, read_file(path));
+  NW_TRY(const auto bytes, read_text_file(path));
   return trace::parse_sequence(bytes, path, table);
 }
 
@@ -51,12 +41,11 @@ std::size_t Workload::find(std::string_view name) const {
                                   kernels.begin());
 }
 
-Result<Workload> load_workload(const GpuModel& model, const std::string& table,
-                               const std::string& sequence) {
-  if (table.empty()) return workload_of_demands(model);
-  NW_TRY(const auto bytes, read_file(table));
-  NW_TRY(const auto kernels, trace::parse_kernel_table(bytes, table));
-  NW_TRY(const auto order, order_of(kernels, sequence));
+Result<Workload> load_workload(const GpuModel& model, const WorkloadFiles& files) {
+  if (files.table.empty()) return workload_of_demands(model);
+  NW_TRY(const auto bytes, read_text_file(files.table));
+  NW_TRY(const auto kernels, trace::parse_kernel_table(bytes, files.table));
+  NW_TRY(const auto order, order_of(kernels, files.sequence));
   Workload workload;
   for (const auto& kernel : kernels.kernels) {
     NW_TRY(auto surface, surface_of_table(model, kernel));

@@ -37,9 +37,12 @@ struct Workload {
   [[nodiscard]] std::size_t find(std::string_view name) const;
 };
 
-/// `table` and `sequence` are paths; empty: the GPU's own kernels, and table order.
-[[nodiscard]] Result<Workload> load_workload(const GpuModel& model, const std::string& table,
-                                             const std::string& sequence);
+/// Where a workload is read from.
+struct WorkloadFiles {
+  std::string table;     ///< empty: the GPU's own kernels
+  std::string sequence;  ///< empty: in table order
+};
+[[nodiscard]] Result<Workload> load_workload(const GpuModel& model, const WorkloadFiles& files);
 /// An iteration of nothing but `calls` calls of one kernel. Fails when it is not there.
 [[nodiscard]] Result<Workload> only_kernel(Workload workload, std::string_view name,
                                            std::uint64_t calls);

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/result.hpp"
+#include "core/text.hpp"
 
 namespace negawatt::inspect {
 
@@ -14,20 +14,10 @@ std::string plain(std::string_view text) {
 }
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
-  NW_ASSERT(width > 0);
-  std::vector<std::string> lines;
-  const std::string all = plain(text);
-  std::string_view rest = all;
-  while (rest.size() > width) {
-    // A blank just behind the width is a place to break, too.
-    const std::size_t blank = rest.substr(0, width + 1).rfind(' ');
-    const bool between_words = blank != std::string_view::npos && blank > 0;
-    const std::size_t end = between_words ? blank : width;
-    lines.emplace_back(rest.substr(0, end));
-    rest.remove_prefix(between_words ? end + 1 : end);
-  }
-  lines.emplace_back(rest);
-  return lines;
+  const auto all = plain(text);
+  const auto lines = negawatt::wrapped(all, width);
+  if (lines.empty()) return {""};  // what says nothing has its line, too
+  return {lines.begin(), lines.end()};
 }
 
 std::string cut(std::string_view text, std::size_t width) {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "lease/pass_descriptors.hpp"
 #include "tests/temporary_folder.hpp"
 
 namespace negawatt::lease {
@@ -88,19 +89,7 @@ class GrantingDaemon {
                                       .terms = acquire.terms,
                                       .heartbeat = heartbeats_.at(mailboxes_.size() - 1)});
     const std::array descriptors = {mailbox.page_descriptor(), mailbox.doorbell()};
-    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptors)> control{};
-    iovec part{const_cast<char*>(bytes.data()), bytes.size()};
-    msghdr header{};
-    header.msg_iov = &part;
-    header.msg_iovlen = 1;
-    header.msg_control = control.data();
-    header.msg_controllen = control.size();
-    auto* rights = CMSG_FIRSTHDR(&header);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof descriptors);
-    std::memcpy(CMSG_DATA(rights), descriptors.data(), sizeof descriptors);
-    EXPECT_GT(::sendmsg(client.number(), &header, MSG_NOSIGNAL), 0);
+    EXPECT_GT(send_with_descriptors(client.number(), bytes, descriptors), 0);
   }
 
   std::vector<Seconds> heartbeats_;

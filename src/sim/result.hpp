@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/units.hpp"
@@ -32,6 +33,10 @@ struct SimulationResult {
 
 /// JSON with the keys of docs/formats.md. The same run gives the same bytes but for `wall_s`.
 [[nodiscard]] std::string to_json(const SimulationResult& result);
+
+/// The same in one line for a table of many, without a line end; empty fields are unknown.
+[[nodiscard]] std::string_view csv_columns();
+[[nodiscard]] std::string csv_values(const SimulationResult& result);
 
 /// At most 80 columns wide.
 [[nodiscard]] std::string to_text(const SimulationResult& result);
