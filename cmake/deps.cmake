@@ -2,6 +2,12 @@
 # Every third-party library, with the version we build against and why it is here.
 # All of them are Debian 12 packages; packaging/apt-packages lists them.
 find_package(fmt 9.1 REQUIRED)             # formatting; allowed in headers (fmt/core.h)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_library(negawatt_fmt_for_clang STATIC ${CMAKE_CURRENT_LIST_DIR}/fmt_for_clang.cpp)
+  target_include_directories(negawatt_fmt_for_clang PRIVATE
+    $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_link_libraries(fmt::fmt INTERFACE negawatt_fmt_for_clang)
+endif()
 find_package(tl-expected 1.0 REQUIRED)     # Result<T>; allowed in headers
 find_package(nlohmann_json 3.11 REQUIRED)  # JSON; report, govern, inspect
 find_package(CLI11 2.1 REQUIRED)           # command line; cli and daemon main only
