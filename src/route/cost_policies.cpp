@@ -23,7 +23,9 @@ class Guessing : public Policy {
     return guess_.tokens(arrival);
   }
   void completed(const Completion& completion) final { guess_.completed(completion); }
-  void progressed(const Progress& progress) final { guess_.progressed(progress); }
+  std::optional<double> progressed(const Progress& progress) final {
+    return guess_.progressed(progress);
+  }
 
  protected:
   /// What `view`'s instance would do of the request.

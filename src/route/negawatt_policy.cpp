@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "route/fleet_plan.hpp"
 #include "route/output_guess.hpp"
 #include "route/policy_makers.hpp"
 #include "route/prices.hpp"
@@ -22,7 +23,7 @@ struct Settings {
   double miss = 0.01;    ///< share of requests that may miss a promise
   int nodes = 1;         ///< lengths at which the expected cost is taken
   Residuals residuals = Residuals::memoryless;
-  bool flows = true;  ///< types that never sleep are compared by their cost to the flow
+  bool plan = true;  ///< requests go where the plan of the fleet wants them, if they can
 };
 
 /// What taking a request would mean for an instance.
@@ -40,6 +41,10 @@ struct Offer {
     if (broken != other.broken) return broken < other.broken;
     return broken == 0.0 ? priced < other.priced : late < other.late;
   }
+  /// Among instances whose number has been chosen: the fairest share keeps promises best.
+  [[nodiscard]] bool is_less_late_than(const Offer& other) const {
+    return broken != other.broken ? broken < other.broken : late < other.late;
+  }
 };
 
 Offer no_offer() {
@@ -50,7 +55,7 @@ Offer no_offer() {
 bool is_offer(const Offer& offer) { return std::isfinite(offer.priced); }
 
 /// What is known of a request, looked up once a decision.
-struct Demand {
+struct Asked {
   const Arrival& arrival;
   const Slo& slo;
   const LengthTable* lengths;  ///< null: the length is known, or its mean is enough
@@ -79,19 +84,22 @@ class NegawattPolicy final : public Policy {
     return guess_.tokens(arrival);
   }
   void completed(const Completion& completion) override;
-  void progressed(const Progress& progress) override { guess_.progressed(progress); }
+  std::optional<double> progressed(const Progress& progress) override {
+    return guess_.progressed(progress);
+  }
+  [[nodiscard]] bool wants_on(std::size_t instance) const override {
+    return plan_.includes(instance);
+  }
 
  private:
   /// Per device type: what is learned, and what the decision at hand has seen.
   struct Type {
     explicit Type(double miss) : first(miss), between(miss), completion(miss) {}
     Headroom first, between, completion;
+    bool is_heard_of = false;  ///< somebody ended there since the last plan
     std::uint32_t instances = 0;
     double least_cost = 0.0;
-    double rate = 0.0;                   ///< completions a second
-    double flow = 0.0;                   ///< cost of the request in the flow of the whole fleet
-    Offer best;                          ///< of whole requests
-    const InstanceView* view = nullptr;  ///< that made it
+    Offer best;  ///< of members of the plan
     // The share of a full instance, reckoned once: instances of a type have the same limits.
     const model::ServingModel* of = nullptr;
     double time = 0.0;
@@ -101,12 +109,20 @@ class NegawattPolicy final : public Policy {
     return std::min<std::size_t>(device_type, types_.size() - 1);
   }
   void look_at_fleet(std::span<const InstanceView> views);
-  [[nodiscard]] Offer offer(const Demand& demand, const InstanceView& view, Stage stage);
-  void add_expected_cost(const Demand& demand, const InstanceView& view, Task task,
+  [[nodiscard]] Offer offer(const Asked& asked, const InstanceView& view, Stage stage);
+  void add_expected_cost(const Asked& asked, const InstanceView& view, Task task,
                          Offer& offer) const;
   void judge(const Marginal& m, const Slo& slo, const InstanceView& view, Offer& offer) const;
-  /// The best offer of the type that costs least when it serves what dearer types serve now.
-  [[nodiscard]] Offer best_of_flows(const Demand& demand);
+  void plan(Seconds now, std::span<const InstanceView> views);
+  [[nodiscard]] bool is_planned(const InstanceView& view, std::size_t instance) const {
+    return view.role == Role::both && plan_.includes(instance);
+  }
+  /// The best offer of an instance of the plan.
+  [[nodiscard]] Offer best_of_plan(const Asked& asked, std::span<const InstanceView> views);
+  /// Among all instances, `whole` being the best offer of those in the plan.
+  [[nodiscard]] std::optional<Placement> place_anywhere(const Asked& asked,
+                                                        std::span<const InstanceView> views,
+                                                        Offer whole);
   void settle(const Offer& chosen);
 
   // Constant after construction.
@@ -120,17 +136,28 @@ class NegawattPolicy final : public Policy {
   OutputGuess guess_;
   CapacityPrices prices_;
   std::vector<Type> types_;
+  std::vector<PlanMargins> margins_;  ///< of types_, as the plan is told them
+  FleetPlan plan_;
   double broken_ = 0.0;  ///< share of placements of late that no instance could have kept
 };
 
-Seconds tightest_between_tokens(const std::vector<Slo>& slos) {
-  Seconds tightest;
+/// The shortest time that was promised to any class; 0: none.
+Seconds tightest(const std::vector<Slo>& slos, Seconds Slo::* promise) {
+  Seconds least;
   for (const Slo& slo : slos) {
-    if (slo.time_between_tokens <= Seconds(0)) continue;
-    tightest = tightest > Seconds(0) ? std::min(tightest, slo.time_between_tokens)
-                                     : slo.time_between_tokens;
+    if (slo.*promise <= Seconds(0)) continue;
+    least = least > Seconds(0) ? std::min(least, slo.*promise) : slo.*promise;
   }
-  return tightest;
+  return least;
+}
+
+FlowPromise tightest_promise(const std::vector<Slo>& slos, const Settings& settings) {
+  const Seconds first = tightest(slos, &Slo::time_to_first_token);
+  constexpr double kLeastMiss = 1e-6;
+  return {.first = (first > Seconds(0) ? first : settings.patience).in_si(),
+          .between = tightest(slos, &Slo::time_between_tokens).in_si(),
+          .completion = tightest(slos, &Slo::time_to_completion).in_si(),
+          .miss = std::max(kLeastMiss, settings.miss)};
 }
 
 NegawattPolicy::NegawattPolicy(const Settings& settings, const MakerContext& context, bool knows)
@@ -138,29 +165,46 @@ NegawattPolicy::NegawattPolicy(const Settings& settings, const MakerContext& con
       slos_(context.fleet.slos),
       energy_weight_(settings.lambda / settings.joules),
       time_weight_((1.0 - settings.lambda) / settings.seconds),
-      tightest_(tightest_between_tokens(slos_)),
+      tightest_(tightest(slos_, &Slo::time_between_tokens)),
       guess_(context.classes(), knows),
       prices_(std::max<std::size_t>(1, context.fleet.device_types.size()), settings.patience),
-      types_(prices_.device_types(), Type(settings.miss)) {}
+      types_(prices_.device_types(), Type(settings.miss)),
+      margins_(types_.size()),
+      plan_(types_.size(), {.energy = energy_weight_, .time = time_weight_},
+            tightest_promise(slos_, settings)) {}
 
 void NegawattPolicy::look_at_fleet(std::span<const InstanceView> views) {
   for (Type& type : types_) {
     type.instances = 0;
     type.least_cost = std::numeric_limits<double>::infinity();
     type.of = nullptr;
-    type.rate = 0.0;
     type.best = no_offer();
-    type.view = nullptr;
   }
   for (const InstanceView& view : views) {
     // Whatever its role: prompts and answers apart have prices of their own only if they run on
     // types of their own.
-    if (!view.serves_model) continue;
-    Type& type = types_[type_of(view.device_type)];
-    ++type.instances;
-    type.rate += view.completions_per_second;
+    if (view.serves_model) ++types_[type_of(view.device_type)].instances;
   }
   for (std::size_t i = 0; i < types_.size(); ++i) prices_.set_instances(i, types_[i].instances);
+}
+
+void NegawattPolicy::plan(Seconds now, std::span<const InstanceView> views) {
+  if (!plan_.advance(now)) return;
+  for (std::size_t i = 0; i < types_.size(); ++i) {
+    if (!types_[i].is_heard_of) {
+      types_[i].first.relax();
+      types_[i].between.relax();
+      types_[i].completion.relax();
+    }
+    types_[i].is_heard_of = false;
+    const auto within = [](const Headroom& learned) {
+      return std::clamp(learned.factor(), 1.0, 1.5);
+    };
+    margins_[i] = {.first = within(types_[i].first),
+                   .between = within(types_[i].between),
+                   .completion = within(types_[i].completion)};
+  }
+  plan_.make(views, margins_);
 }
 
 void NegawattPolicy::judge(const Marginal& m, const Slo& slo, const InstanceView& view,
@@ -185,29 +229,29 @@ void NegawattPolicy::judge(const Marginal& m, const Slo& slo, const InstanceView
   offer.broken = std::max(offer.broken, broken);
 }
 
-void NegawattPolicy::add_expected_cost(const Demand& demand, const InstanceView& view, Task task,
+void NegawattPolicy::add_expected_cost(const Asked& asked, const InstanceView& view, Task task,
                                        Offer& offer) const {
-  const int nodes = demand.lengths == nullptr ? 1 : settings_.nodes;
+  const int nodes = asked.lengths == nullptr ? 1 : settings_.nodes;
   for (int node = 0; node < nodes; ++node) {
-    if (nodes > 1) task.output_tokens = demand.lengths->quantile((node + 0.5) / nodes);
+    if (nodes > 1) task.output_tokens = asked.lengths->quantile((node + 0.5) / nodes);
     task.output_tokens = std::max(1.0, task.output_tokens);
     const Marginal m = marginal_cost(view, task, settings_.residuals);
     const double energy = (m.energy + m.standby).in_si();
     const double time = (m.time_to_completion + m.delay).in_si();
     offer.cost += energy_weight_ * energy + time_weight_ * time;
-    judge(m, demand.slo, view, offer);
+    judge(m, asked.slo, view, offer);
   }
   if (nodes > 1) offer.cost /= nodes;
 }
 
-Offer NegawattPolicy::offer(const Demand& demand, const InstanceView& view, Stage stage) {
+Offer NegawattPolicy::offer(const Asked& asked, const InstanceView& view, Stage stage) {
   Offer offer;
   offer.device_type = static_cast<std::uint32_t>(type_of(view.device_type));
-  const Task task{.input_tokens = static_cast<double>(demand.arrival.input_tokens),
-                  .output_tokens = demand.output_tokens,
+  const Task task{.input_tokens = static_cast<double>(asked.arrival.input_tokens),
+                  .output_tokens = asked.output_tokens,
                   .prompt = stage == Stage::prompt,
                   .answer = view.role != Role::prefill};
-  add_expected_cost(demand, view, task, offer);
+  add_expected_cost(asked, view, task, offer);
   // What will probably outgrow the memory is worse than any wait.
   if (task.input_tokens + task.output_tokens > static_cast<double>(view.kv_capacity)) {
     offer.late += 1e6;
@@ -228,28 +272,42 @@ std::optional<Placement> NegawattPolicy::place(const Arrival& arrival,
                                                std::span<const InstanceView> views) {
   prices_.advance(arrival.now);
   look_at_fleet(views);
-  const bool decoder = has_decoder(arrival, views);
   const bool is_mean = settings_.nodes == 1 || guess_.knows(arrival);
-  const Demand demand{arrival, MakerContext::slo_of(slos_, arrival.request_class),
-                      is_mean ? nullptr : &guess_.table(arrival),
-                      std::max(1.0, guess_.tokens(arrival))};
+  const Asked asked{arrival, MakerContext::slo_of(slos_, arrival.request_class),
+                    is_mean ? nullptr : &guess_.table(arrival),
+                    std::max(1.0, guess_.tokens(arrival))};
   Offer whole = no_offer();
+  if (settings_.plan) {
+    plan(arrival.now, views);
+    plan_.arrived(arrival.input_tokens, asked.output_tokens);
+    if (plan_.exists()) {
+      whole = best_of_plan(asked, views);
+      plan_.served(whole.broken == 0.0);
+    }
+  }
+  if (whole.broken > 0.0) return place_anywhere(asked, views, whole);
+  settle(whole);
+  return Placement{whole.instance, whole.instance};
+}
+
+std::optional<Placement> NegawattPolicy::place_anywhere(const Asked& asked,
+                                                        std::span<const InstanceView> views,
+                                                        Offer whole) {
+  const Arrival& arrival = asked.arrival;
+  const bool decoder = has_decoder(arrival, views);
   Offer prompt = no_offer();
   Offer answer = no_offer();
   for (std::size_t i = 0; i < views.size(); ++i) {
+    if (is_planned(views[i], i)) continue;  // looked at already
     const Stage stage = views[i].role == Role::decode ? Stage::answer : Stage::prompt;
     if (!is_candidate(views[i], arrival, stage, decoder)) continue;
-    Offer here = offer(demand, views[i], stage);
+    Offer here = offer(asked, views[i], stage);
     here.instance = i;
-    Type& type = types_[here.device_type];
-    Offer& best = views[i].role == Role::both      ? (settings_.flows ? type.best : whole)
+    Offer& best = views[i].role == Role::both      ? whole
                   : views[i].role == Role::prefill ? prompt
                                                    : answer;
-    if (!here.is_better_than(best)) continue;
-    best = here;
-    if (&best == &type.best) type.view = &views[i];
+    if (here.is_better_than(best)) best = here;
   }
-  if (settings_.flows) whole = best_of_flows(demand);
   const bool apart = is_offer(prompt) && is_offer(answer);
   if (apart && together(prompt, answer).is_better_than(whole)) {
     settle(prompt);
@@ -261,27 +319,24 @@ std::optional<Placement> NegawattPolicy::place(const Arrival& arrival,
   return Placement{whole.instance, whole.instance};
 }
 
-Offer NegawattPolicy::best_of_flows(const Demand& demand) {
-  const Task task{.input_tokens = static_cast<double>(demand.arrival.input_tokens),
-                  .output_tokens = demand.output_tokens};
-  const auto cost_at = [&](const Type& type, double rate) {
-    const Cost cost = flow_cost(*type.view, task, rate);
-    return energy_weight_ * cost.energy.in_si() + time_weight_ * cost.time.in_si();
-  };
-  double all = 0.0;
-  for (const Type& type : types_) all += type.rate;
-  for (Type& type : types_) {
-    if (type.view != nullptr) type.flow = cost_at(type, all);
+Offer NegawattPolicy::best_of_plan(const Asked& asked, std::span<const InstanceView> views) {
+  const Task task{.input_tokens = static_cast<double>(asked.arrival.input_tokens),
+                  .output_tokens = asked.output_tokens};
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    if (!is_planned(views[i], i)) continue;
+    if (!is_candidate(views[i], asked.arrival, Stage::prompt, false)) continue;
+    Offer here = offer(asked, views[i], Stage::prompt);
+    here.instance = i;
+    Type& type = types_[here.device_type];
+    if (here.is_less_late_than(type.best)) type.best = here;
   }
   Offer whole = no_offer();
-  for (Type& type : types_) {
+  for (std::size_t t = 0; t < types_.size(); ++t) {
+    Type& type = types_[t];
     if (!is_offer(type.best)) continue;
-    // What dearer types serve might come here; what cheaper ones serve will not.
-    double rate = 0.0;
-    for (const Type& other : types_) {
-      if (other.view != nullptr && other.flow >= type.flow) rate += other.rate;
-    }
-    if (rate > 0.0 && !type.view->sleeps) type.best.cost = cost_at(type, rate);
+    const SteadyState& state = plan_.state(t);
+    const Cost cost = cost_in_flow(views[type.best.instance], task, state.batch, state.load);
+    type.best.cost = energy_weight_ * cost.energy.in_si() + time_weight_ * cost.time.in_si();
     type.best.priced = type.best.cost + prices_.price(type.best.device_type) * type.best.time;
     if (type.best.broken == 0.0) type.least_cost = type.best.cost;
     if (type.best.is_better_than(whole)) whole = type.best;
@@ -307,6 +362,7 @@ void NegawattPolicy::completed(const Completion& c) {
   if (!c.finished || broken_ > kOverload || c.time_to_completion <= Seconds(0)) return;
   const Slo& slo = MakerContext::slo_of(slos_, c.request_class);
   Type& type = types_[type_of(c.device_type)];
+  type.is_heard_of = true;
   const auto learn = [](Headroom& headroom, Seconds was, Seconds promise) {
     if (promise > Seconds(0)) headroom.observe(was > promise);
   };
@@ -340,7 +396,7 @@ Settings read_settings(std::string_view name, Parameters& parameters, const Make
   settings.nodes = static_cast<int>(parameters.number("nodes", {1.0, 9.0}, settings.nodes));
   settings.patience =
       Seconds(parameters.number("patience", {1e-3, 1e9}, default_patience(context.fleet).in_si()));
-  settings.flows = parameters.number("flows", {0.0, 1.0}, settings.flows ? 1.0 : 0.0) > 0.5;
+  settings.plan = parameters.number("plan", {0.0, 1.0}, settings.plan ? 1.0 : 0.0) > 0.5;
   const std::string_view residuals = parameters.text("residuals");
   if (residuals == "equal") settings.residuals = Residuals::equal;
   if (!residuals.empty() && residuals != "equal" && residuals != "memoryless") {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "route/output_lengths.hpp"
 #include "route/policy.hpp"
@@ -38,8 +39,11 @@ class OutputGuess {
       lengths_.cancelled(key, c.output_tokens, c.tokens_before);
     }
   }
-  void progressed(const Progress& p) {
-    lengths_.progressed({p.input_tokens, p.request_class}, p.tokens_before, p.tokens_now);
+  /// What is expected of it now; none: the truth was known.
+  std::optional<double> progressed(const Progress& p) {
+    const OutputLengths::Key key{p.input_tokens, p.request_class};
+    lengths_.progressed(key, p.tokens_before, p.tokens_now);
+    return knows_ ? std::nullopt : std::optional(lengths_.of(key).mean_above(p.tokens_now));
   }
 
  private:

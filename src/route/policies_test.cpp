@@ -269,7 +269,7 @@ TEST_F(Policies, NegawattJoinsABatchRatherThanStartOne) {
   EXPECT_EQ(chosen("negawatt"), 3U);
 }
 
-// A device of ten times the fixed power holds the flow; the margin alone would stay with it.
+// A device of ten times the fixed power holds the batch; the margin alone would stay with it.
 TEST_F(Policies, NegawattIsNotLockedInWhereTheFlowWouldCostLessElsewhere) {
   auto c = coefficients_for_test();
   c.active_power *= 10;
@@ -279,8 +279,34 @@ TEST_F(Policies, NegawattIsNotLockedInWhereTheFlowWouldCostLessElsewhere) {
     views_[i].completions_per_second = 3.0;
     views_[i].device_type = kSmall;
   }
-  EXPECT_EQ(type_chosen("negawatt:flows=0", {.input_tokens = 100}), kSmall);
-  EXPECT_EQ(type_chosen("negawatt", {.input_tokens = 100}), kLarge);
+  const auto type_after = [&](const char* spec, double seconds) {
+    const auto policy = make(spec);
+    for (double now = 0.0; now < seconds; now += 0.5)
+      chosen(*policy, {.now = Seconds(now), .input_tokens = 100});
+    return views_[chosen(*policy, {.now = Seconds(seconds), .input_tokens = 100})].device_type;
+  };
+  EXPECT_EQ(type_after("negawatt", 50), kSmall);  // too early for a plan
+  EXPECT_EQ(type_after("negawatt", 70), kLarge);
+  EXPECT_EQ(type_after("negawatt:plan=0", 70), kSmall);
+}
+
+TEST_F(Policies, NegawattKeepsOnWhatItsPlanNeeds) {
+  for (InstanceView& view : views_) {
+    view.sleeps = true;
+    view.sleeps_after = Seconds(60);
+  }
+  const auto policy = make("negawatt");
+  const auto wanted = [&] {
+    int count = 0;
+    for (std::size_t i = 0; i < views_.size(); ++i) count += policy->wants_on(i) ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(wanted(), 0);
+  for (double now = 0.0; now < 70.0; now += 0.5) {
+    const auto at = chosen(*policy, {.now = Seconds(now), .input_tokens = 100});
+    EXPECT_TRUE(wanted() == 0 || policy->wants_on(at)) << now;
+  }
+  EXPECT_EQ(wanted(), 1);
 }
 
 TEST_F(Policies, NegawattKeepsPromisesBeforeItSaves) {
@@ -321,7 +347,7 @@ TEST_F(Policies, NegawattWaitsNoLongerThanPatienceWhereNothingWasPromised) {
 
 // The views never change, so that nothing but the price can tell that the small devices are full.
 TEST_F(Policies, NegawattSendsADeviceTypeNoMoreThanItCanDo) {
-  const auto policy = make("clairvoyant:patience=1");
+  const auto policy = make("clairvoyant:patience=1,plan=0");
   const Arrival arrival{.input_tokens = 64, .true_output_tokens = 10};
   const double time = saturated_time(views_[0], {64, 10}, Seconds(0)).in_si();
   const double rate = 3.0 * 2.0 / time;  // three times what the two small ones can do

@@ -78,7 +78,8 @@ struct Completion {
 };
 
 /// A request that still runs has come further. Tell it as seldom as you like, for example when the
-/// tokens produced have doubled: without it, requests that still run teach nothing.
+/// tokens produced have doubled: without it, requests that still run teach nothing, and what was
+/// expected of long ones is too little.
 struct Progress {
   std::uint32_t input_tokens = 0;
   std::uint16_t request_class = 0;
@@ -96,7 +97,11 @@ class Policy {
   /// Expected output tokens of a request, for InstanceView::expected_output_left.
   [[nodiscard]] virtual double expected_output(const Arrival& arrival) const = 0;
   virtual void completed(const Completion& completion) = 0;
-  virtual void progressed(const Progress& /*progress*/) {}
+  /// Returns the output tokens now expected of it, those produced included; none: as before.
+  virtual std::optional<double> progressed(const Progress& /*progress*/) { return std::nullopt; }
+  /// Whether an instance that may sleep is to be on, though nobody was sent there: it is started,
+  /// and does not go to sleep. Ask after place(), and before an instance goes to sleep.
+  [[nodiscard]] virtual bool wants_on(std::size_t /*instance*/) const { return false; }
 };
 
 }  // namespace negawatt::route

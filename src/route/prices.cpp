@@ -36,9 +36,15 @@ void CapacityPrices::charge(std::size_t device_type, Seconds time, double gap) {
 
 void Headroom::observe(bool missed) {
   constexpr double kStep = 0.05;
-  constexpr double kLeast = -1.4;  // a quarter
+  constexpr double kLeast = 0.0;
   constexpr double kMost = 1.4;
   log_factor_ = std::clamp(log_factor_ + kStep * ((missed ? 1.0 : 0.0) - target_), kLeast, kMost);
+  factor_ = trace::same_exp(log_factor_);
+}
+
+void Headroom::relax() {
+  constexpr double kKept = 0.9;
+  log_factor_ *= kKept;
   factor_ = trace::same_exp(log_factor_);
 }
 

@@ -55,10 +55,11 @@ class CapacityPrices {
   double now_ = 0.0;
 };
 
-/// How far forecasts must stay below a promise so that a given share of requests misses it:
-/// adaptive conformal inference (Gibbs and Candes 2021) on the logarithm of a factor. After T
-/// answers the share that missed is within (range of the logarithm + step) / (step T) of the target
-/// whatever the forecasts' errors are, as long as the factor is not at a bound.
+/// How far forecasts must stay below a promise so that no more than a given share of requests
+/// misses it: adaptive conformal inference (Gibbs and Candes 2021) on the logarithm of a factor of
+/// 1 to 4. After T answers the share that missed is at most the target + (range of the logarithm +
+/// step) / (step T), whatever the forecasts' errors are, unless a factor of 4 is not enough. Below
+/// 1 it does not go: that would break promises on purpose where forecasts are careful.
 class Headroom {
  public:
   explicit Headroom(double target_share) : target_(target_share) {}
@@ -66,6 +67,8 @@ class Headroom {
   /// Forecasts are multiplied by it before they are compared with the promise.
   [[nodiscard]] double factor() const { return factor_; }
   void observe(bool missed);
+  /// Some time has passed without an answer: what was learned counts less.
+  void relax();
 
  private:
   double target_;

@@ -166,7 +166,22 @@ double missed_share(double bias, double sigma, double target) {
 TEST(Headroom, MissesPromisesAsOftenAsIsAllowed) {
   EXPECT_NEAR(missed_share(1.0, 0.3, 0.01), 0.01, 0.002);
   EXPECT_NEAR(missed_share(2.0, 0.1, 0.01), 0.01, 0.002) << "forecasts of half the truth";
-  EXPECT_NEAR(missed_share(0.6, 0.1, 0.05), 0.05, 0.01) << "forecasts that are too careful";
+}
+
+// What is allowed to be missed is for what nobody foresaw: it is not spent on purpose.
+TEST(Headroom, NeverPromisesMoreThanTheForecast) {
+  EXPECT_EQ(missed_share(0.6, 0.1, 0.05), 0.0) << "forecasts that are too careful";
+}
+
+TEST(Headroom, ForgetsWhatNobodyConfirms) {
+  Headroom headroom(0.01);
+  for (int i = 0; i < 20; ++i) headroom.observe(true);
+  const double learned = headroom.factor();
+  ASSERT_GT(learned, 2.0);
+  headroom.relax();
+  EXPECT_LT(headroom.factor(), learned);
+  for (int i = 0; i < 200; ++i) headroom.relax();
+  EXPECT_NEAR(headroom.factor(), 1.0, 1e-6);
 }
 
 }  // namespace

@@ -172,9 +172,12 @@ void add_newcomers(const InstanceView& view, const Task& task, Company& company)
   const double answer_time = company.left * one_step;
   const double rate = view.completions_per_second;
   const double in_prompts = company.residents * prompt_time;
+  // Residents that are about to leave do not mean that others come as fast: an answer of those who
+  // follow is as long as the request's.
+  const double whole_answer = std::max(company.left, task.output_tokens) * one_step;
   constexpr double kMostOfTheTime = 0.9;
   company.load = std::min(kMostOfTheTime,
-                          std::max(rate * prompt_time, in_prompts / (in_prompts + answer_time)));
+                          std::max(rate * prompt_time, in_prompts / (in_prompts + whole_answer)));
   if (rate <= 0.0) return;
   const double most = view.most_sequences == 0 ? std::numeric_limits<double>::infinity()
                                                : view.most_sequences - 1.0;
@@ -376,34 +379,6 @@ Seconds saturated_time(const InstanceView& view, const Task& task, Seconds betwe
   }
   const double steps = std::max(0.0, task.output_tokens - 1.0);
   return Seconds(time + steps * all / batch);
-}
-
-Cost flow_cost(const InstanceView& view, const Task& task, double rate) {
-  const ServingModel& model = *view.model;
-  const model::StepCoefficients& c = model.coefficients();
-  const double prompt_time = task.input_tokens * (c.compute_per_token + c.link_per_token +
-                                                  0.5 * task.input_tokens * c.compute_per_attended);
-  constexpr double kMostOfTheTime = 0.9;
-  const double load = std::min(kMostOfTheTime, rate * prompt_time);
-  const double steps = std::max(0.0, task.output_tokens - 1.0);
-  const double context = task.input_tokens + 0.5 * task.output_tokens;
-  const double places =
-      std::max(1.0, std::min(view.most_sequences == 0 ? std::numeric_limits<double>::infinity()
-                                                      : static_cast<double>(view.most_sequences),
-                             static_cast<double>(view.kv_capacity) / context));
-  // Little's law for the batch; a step is nearly affine in it, so that few rounds are enough.
-  constexpr int kRounds = 4;
-  double batch = 1.0;
-  Spent one;
-  for (int round = 0; round < kRounds; ++round) {
-    one = step(model, {0.0, 0.0, batch, batch * context});
-    batch = std::clamp(rate * steps * one.time / (1.0 - load), 1.0, places);
-  }
-  const double energy_of_prompt =
-      c.active_power * prompt_time +
-      task.input_tokens * (c.energy_per_token + 0.5 * task.input_tokens * c.energy_per_attended);
-  const double energy = energy_of_prompt + steps * one.energy / batch;
-  return {Seconds(prompt_time + steps * one.time / (1.0 - load)), Joules(energy)};
 }
 
 Marginal marginal_cost(const InstanceView& view, const Task& task, Residuals residuals) {

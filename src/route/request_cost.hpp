@@ -36,12 +36,6 @@ struct Task {
 [[nodiscard]] Seconds saturated_time(const InstanceView& view, const Task& task,
                                      Seconds between_tokens);
 
-/// Energy of the request, and its time, if the instance served a steady flow of `rate` such
-/// requests a second and nothing else: what every step costs whole is shared by the batch that such
-/// a flow keeps up. Includes idle power (above sleep power) if the instance is on for the flow
-/// alone.
-[[nodiscard]] Cost flow_cost(const InstanceView& view, const Task& task, double rate);
-
 /// How the tokens that residents still have to produce vary around their mean.
 enum class Residuals : std::uint8_t {
   equal,      ///< all the same: residents end together, and nobody comes

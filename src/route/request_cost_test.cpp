@@ -176,19 +176,6 @@ TEST(MarginalCost, SharesItsLaterStepsWithThoseWhoCome) {
   EXPECT_NEAR(marginal_cost(view, task).energy.in_si() / (of_prompt + of_steps), 1.0, 0.02);
 }
 
-TEST(FlowCost, SharesStepsAmongTheBatchThatTheFlowKeepsUp) {
-  StepCoefficients c = plain();
-  c.active_power = 50.0;
-  const ServingModel model(c);
-  const InstanceView view = view_of(model, {});
-  // Steps of one second: 4 a second times 100 of them are 400, of which 256 have a place.
-  EXPECT_NEAR(flow_cost(view, {100, 101}, 0.5).energy.in_si(), 100 * (10.0 + 50.0) / 50.0, 1e-9);
-  EXPECT_NEAR(flow_cost(view, {100, 101}, 4.0).energy.in_si(), 100 * (10.0 + 50.0) / 256.0, 1e-9);
-  // A flow of less than one at a time: each is alone.
-  EXPECT_NEAR(flow_cost(view, {100, 101}, 1e-3).energy.in_si(), 100 * (10.0 + 50.0), 1e-9);
-  EXPECT_NEAR(flow_cost(view, {100, 101}, 0.5).time.in_si(), 100.0, 1e-9);
-}
-
 TEST(Standby, IsNothingWhereTheInstanceStaysOnAnyway) {
   const ServingModel model(plain());
   EXPECT_EQ(marginal_cost(view_of(model, {}), {100, 10}).standby, Joules(0));

@@ -71,7 +71,9 @@ class Thresholds final : public Policy {
     return guess_.tokens(arrival);
   }
   void completed(const Completion& completion) override { guess_.completed(completion); }
-  void progressed(const Progress& progress) override { guess_.progressed(progress); }
+  std::optional<double> progressed(const Progress& progress) override {
+    return guess_.progressed(progress);
+  }
 
  private:
   Limits limits_;

@@ -128,6 +128,26 @@ void Batch::advance(const Work& work, std::uint64_t steps, double now) {
   for (const auto& joining : joining_) join(joining, now);
 }
 
+double Batch::tell_progress(route::Policy& policy) {
+  constexpr std::uint32_t kFirst = 16;
+  double more = 0.0;
+  for (const Finish& finish : finishes_) {
+    auto& sequence = sequences_[finish.slot];
+    auto& job = sequence.job;
+    const auto now = job.produced + static_cast<std::uint32_t>(steps_ - sequence.joined);
+    if (now < std::max(kFirst, 2 * job.told)) continue;
+    const auto expected = policy.progressed({.input_tokens = job.request.input_tokens,
+                                             .request_class = job.request.request_class,
+                                             .tokens_before = job.told,
+                                             .tokens_now = now});
+    job.told = now;
+    if (!expected) continue;
+    more += *expected - job.expected_output;
+    job.expected_output = *expected;
+  }
+  return more;
+}
+
 void Batch::finish_decoding(double now) {
   while (!finishes_.empty() && finishes_.front().step == steps_) {
     const auto slot = finishes_.front().slot;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/serving.hpp"
+#include "route/policy.hpp"
 #include "sim/cluster.hpp"
 #include "sim/job.hpp"
 #include "sim/kv_blocks.hpp"
@@ -45,6 +46,10 @@ class Batch {
   void release(const Job& job) { kv_.give_back(kv_.blocks_of(job.request.input_tokens)); }
   /// Whether the first of the line would be admitted after `steps` more decode steps.
   [[nodiscard]] bool admits_after(std::uint64_t steps) const;
+
+  /// Tells the policy of decoding requests that have come twice as far as when it was last told of
+  /// them, the first time after 16 tokens. Returns by how many tokens it expects more of them now.
+  double tell_progress(route::Policy& policy);
 
   [[nodiscard]] const WaitingLine& line() const { return line_; }
   [[nodiscard]] std::uint32_t running() const { return running_; }

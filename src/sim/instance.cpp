@@ -105,6 +105,16 @@ void Instance::wake(double now) {
         power.sleep_power.in_si() + (time > 0.0 ? power.start_energy.in_si() / time : 0.0));
 }
 
+void Instance::tell_progress(route::Policy& policy) {
+  changed_ = true;
+  expected_output_ += batch_.tell_progress(policy);
+}
+
+void Instance::keep_on(double now) {
+  if (state_ == State::asleep) return wake(now);
+  if (falls_asleep()) until_ = now + spec_->power.sleep_after->in_si();
+}
+
 void Instance::expect(const Job& job, double now) {
   changed_ = true;
   ++present_;
@@ -163,7 +173,12 @@ void Instance::end(double now) {
       return close(now, Activity::idle, spec_->model.idle_power() * time, 0);
     case State::asleep:
       return close(now, Activity::asleep, spec_->power.sleep_power * time, 0);
-    case State::starting:
+    case State::starting: {
+      // Wanted on, by nobody in particular: the start is left unfinished.
+      const double share = time / spec_->power.start_time;
+      return close(now, Activity::starting,
+                   share * spec_->power.start_energy + spec_->power.sleep_power * time, 0);
+    }
     case State::one_step:
     case State::decoding:
       NW_ASSERT(false);  // nobody is here any more, and whoever comes is waited for

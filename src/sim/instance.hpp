@@ -59,6 +59,12 @@ class Instance {
   void release(const Job& job, double now);
   /// A request that was expected here has ended.
   void forget(const Job& job, double now);
+  /// The policy hears how far the requests have come that decode here.
+  void tell_progress(route::Policy& policy);
+  /// It is to be on, though nobody comes.
+  void keep_on(double now);
+  /// Whether it goes to sleep when proceed() is called.
+  [[nodiscard]] bool falls_asleep() const { return state_ == State::idle && until_ < kNever; }
   /// The simulation ends.
   void end(double now);
 

@@ -19,6 +19,7 @@ struct Job {
   double first_token = 0;          ///< when it was produced
   double last_token = 0;           ///< when the newest was produced
   std::uint32_t produced = 0;      ///< output tokens
+  std::uint32_t told = 0;          ///< of those, the policy was told of
   std::uint32_t prefill_at = 0;    ///< instance
   std::uint32_t decode_at = 0;     ///< instance
   bool memory_came_along = false;  ///< its prompt was computed on another instance

@@ -18,6 +18,8 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kRequestsBetweenLooks = 65536;
+/// How often the policy hears of requests that still run: a gateway would not count every token.
+constexpr double kBetweenProgress = 5.0;
 
 struct Transfer {
   double ends = 0.0;
@@ -39,6 +41,7 @@ class Engine {
         clairvoyant_(watching.clairvoyant),
         recorder_(cluster, watching.observers),
         times_(cluster.instances.size()),
+        next_progress_(cluster.instances.size(), kBetweenProgress),
         views_(cluster.instances.size()) {
     instances_.reserve(cluster.instances.size());
     for (std::uint32_t i = 0; i < cluster.instances.size(); ++i) {
@@ -81,8 +84,16 @@ class Engine {
  private:
   void proceed(std::size_t index) {
     now_ = times_.first_time();
-    instances_[index].proceed(now_);
     ++recorder_.outcome.events;
+    if (instances_[index].falls_asleep() && policy_->wants_on(index)) {
+      instances_[index].keep_on(now_);
+    } else {
+      instances_[index].proceed(now_);
+    }
+    if (now_ >= next_progress_[index]) {
+      next_progress_[index] = now_ + kBetweenProgress;
+      instances_[index].tell_progress(*policy_);
+    }
     settle(index);
   }
   void deliver();
@@ -90,6 +101,8 @@ class Engine {
   void settle(std::size_t index);
   void complete(const Job& job);
   void hand_over(const Job& job);
+  /// Starts what sleeps and is to be on.
+  void wake_wanted();
   [[nodiscard]] bool admissible(const trace::Request& request, const route::Placement& at) const;
 
   const Cluster* cluster_;
@@ -98,6 +111,7 @@ class Engine {
   Recorder recorder_;
   std::vector<Instance> instances_;
   EventTimes times_;
+  std::vector<double> next_progress_;  ///< of each instance
   std::vector<route::InstanceView> views_;
   std::vector<Transfer> transfers_;  ///< heap
   std::uint64_t in_service_ = 0;
@@ -116,6 +130,7 @@ void Engine::arrive(const trace::Request& request) {
                                .priority = request.priority,
                                .true_output_tokens = clairvoyant_ ? request.output_tokens : 0};
   auto placement = policy_->place(arrival, views_);
+  wake_wanted();
   if (!placement) {
     ++recorder_.outcome.refused_by_policy;
     return;
@@ -137,6 +152,14 @@ void Engine::arrive(const trace::Request& request) {
   if (placement->decode == placement->prefill) return;
   instances_[placement->decode].expect(job, now_);
   settle(placement->decode);
+}
+
+void Engine::wake_wanted() {
+  for (std::size_t i = 0; i < instances_.size(); ++i) {
+    if (views_[i].ready || !policy_->wants_on(i)) continue;
+    instances_[i].keep_on(now_);
+    times_.set(i, instances_[i].next_time());
+  }
 }
 
 bool Engine::admissible(const trace::Request& request, const route::Placement& at) const {
@@ -166,7 +189,8 @@ void Engine::complete(const Job& job) {
                       .request_class = request.request_class,
                       .device_type = cluster_->instances[job.decode_at].device_type,
                       .time_to_first_token = Seconds(job.first_token) - request.arrival,
-                      .time_to_completion = Seconds(job.last_token) - request.arrival});
+                      .time_to_completion = Seconds(job.last_token) - request.arrival,
+                      .tokens_before = job.told});
 }
 
 void Engine::hand_over(const Job& job) {

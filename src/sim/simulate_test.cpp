@@ -158,6 +158,84 @@ TEST(Simulate, AnIdleInstanceFallsAsleepAndIsWokenAtItsCost) {
   EXPECT_EQ(result.outcome.instances[0].starts, 1U);
 }
 
+/// Sends everything to the first instance, wants the second one on, and listens.
+class Wishes final : public testing::Simple {
+ public:
+  [[nodiscard]] std::optional<route::Placement> place(
+      const route::Arrival& /*arrival*/, std::span<const route::InstanceView> views) override {
+    expected_left.push_back(views[0].expected_output_left);
+    return route::Placement{};
+  }
+  [[nodiscard]] bool wants_on(std::size_t instance) const override { return instance == 1; }
+  std::optional<double> progressed(const route::Progress& progress) override {
+    told.push_back(progress);
+    return 3.0 * progress.tokens_now;
+  }
+  void completed(const route::Completion& completion) override { ends.push_back(completion); }
+
+  std::vector<double> expected_left;
+  std::vector<route::Progress> told;
+  std::vector<route::Completion> ends;
+};
+
+Cluster two_that_sleep() {
+  auto spec = instance_of(second_a_step());
+  spec.power = {.sleep_after = Seconds(3),
+                .sleep_power = Watts(1),
+                .start_time = Seconds(2),
+                .start_energy = Joules(100)};
+  Cluster cluster{.instances = {spec, spec}};
+  cluster.instances[1].power.starts_asleep = true;
+  return cluster;
+}
+
+TEST(Simulate, WhatIsWantedOnIsStartedAndStaysOn) {
+  const Cluster cluster = two_that_sleep();
+  Wishes policy;
+  List source({{.arrival = Seconds(0), .input_tokens = 1, .output_tokens = 1},
+               {.arrival = Seconds(10), .input_tokens = 1, .output_tokens = 1}});
+  EnergyMeter meter(cluster);
+  Observer* observers[] = {&meter};
+  ASSERT_TRUE(simulate(cluster, source, policy, {.observers = observers}));
+  EXPECT_EQ(meter.of(1, Activity::starting).energy, Joules(100 + 2 * 1));
+  EXPECT_EQ(meter.of(1, Activity::idle).energy, Joules(11 * 10));  // until 13, when all has ended
+  EXPECT_EQ(meter.of(1, Activity::asleep).energy, Joules(0));
+  EXPECT_EQ(meter.of(0, Activity::asleep).energy, Joules(6 * 1)) << "nobody wants the first on";
+}
+
+TEST(Simulate, AStartThatTheEndCutsShortCostsItsPart) {
+  const Cluster cluster = two_that_sleep();
+  Wishes policy;
+  List source({{.arrival = Seconds(0), .input_tokens = 1, .output_tokens = 1}});
+  EnergyMeter meter(cluster);
+  Observer* observers[] = {&meter};
+  ASSERT_TRUE(simulate(cluster, source, policy, {.observers = observers}));
+  EXPECT_EQ(meter.of(1, Activity::starting).energy, Joules(50 + 1 * 1));
+}
+
+TEST(Simulate, ThePolicyHearsHowFarRequestsHaveCome) {
+  const Cluster cluster{.instances = {instance_of(second_a_step())}};
+  Wishes policy;
+  std::vector<trace::Request> requests{
+      {.arrival = Seconds(0), .input_tokens = 5, .output_tokens = 200}};
+  for (double at = 1.5; at < 190.0; at += 3.0)
+    requests.push_back({.arrival = Seconds(at), .input_tokens = 7, .output_tokens = 2});
+  List source(std::move(requests));
+  ASSERT_TRUE(simulate(cluster, source, policy));
+  ASSERT_GE(policy.told.size(), 4U);
+  std::uint32_t before = 0;
+  for (const auto& progress : policy.told) {
+    EXPECT_EQ(progress.input_tokens, 5U) << "short answers have no time for it";
+    EXPECT_EQ(progress.tokens_before, before);
+    EXPECT_GE(progress.tokens_now, std::max(16U, 2 * before));
+    before = progress.tokens_now;
+  }
+  EXPECT_EQ(policy.ends.back().tokens_before, before);
+  // Five were expected of it (testing::Simple); when it has more, three times what it has.
+  EXPECT_EQ(policy.expected_left[3], 0.0);
+  EXPECT_GT(policy.expected_left.back(), 100.0);
+}
+
 TEST(Simulate, OfThoseThatWaitTheHigherPriorityGoesFirst) {
   auto spec = instance_of(second_a_step());
   spec.limits.most_sequences = 1;

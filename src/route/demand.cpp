@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "route/demand.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace negawatt::route {
+
+bool Demand::advance(Seconds now) {
+  const double time = now.in_si();
+  if (!started_) {
+    started_ = true;
+    began_ = time;
+  }
+  if (time < began_ + kWindow) return false;
+  // Of a long silence only what the memory holds has to be gone through.
+  const double passed = std::floor((time - began_) / kWindow);
+  const auto windows = std::min(passed, static_cast<double>(kWindows + 1));
+  for (double i = 0.0; i < windows; i += 1.0) end_window();
+  began_ += passed * kWindow;
+  summarise();
+  return true;
+}
+
+void Demand::arrived(double input_tokens, double output_tokens) {
+  count_ += 1.0;
+  const auto tokens = static_cast<std::uint64_t>(std::max(1.0, input_tokens));
+  Size& size = sizes_[std::min<std::size_t>(kSizes, std::bit_width(tokens)) - 1];
+  size.count += 1.0;
+  size.input += input_tokens;
+  size.output += output_tokens;
+}
+
+void Demand::end_window() {
+  if (ended_ < kWindows) {
+    rates_[ended_++] = count_ / kWindow;
+  } else {
+    rates_[oldest_] = count_ / kWindow;
+    oldest_ = (oldest_ + 1) % kWindows;
+  }
+  count_ = 0.0;
+}
+
+double Demand::peak() const {
+  double mean = 0.0;
+  double square = 0.0;
+  for (const double rate : rates()) {
+    mean += rate;
+    square += rate * rate;
+  }
+  const auto windows = static_cast<double>(ended_);
+  mean /= windows;
+  const double variance = square / windows - mean * mean;
+  const double by_chance = mean / kWindow;
+  if (variance <= by_chance) return mean;
+  return mean + std::sqrt(1.0 - by_chance / variance) * (rates().back() - mean);
+}
+
+void Demand::summarise() {
+  std::copy_n(rates_.begin(), ended_, sorted_.begin());
+  std::sort(sorted_.begin(), sorted_.begin() + static_cast<std::ptrdiff_t>(ended_));
+  double all = 0.0;
+  for (const Size& size : sizes_) all += size.count;
+  part_count_ = 0;
+  // Sizes fade by requests, not by time: after a silence the same are expected again.
+  constexpr double kRemembered = 2000.0;
+  const double fade = all > kRemembered ? kRemembered / all : 1.0;
+  for (Size& size : sizes_) {
+    if (size.count > 1e-3 * all) {
+      parts_[part_count_++] = {size.count / all, size.input / size.count, size.output / size.count};
+    }
+    size = {fade * size.count, fade * size.input, fade * size.output};
+  }
+  double kept = 0.0;
+  for (std::size_t i = 0; i < part_count_; ++i) kept += parts_[i].share;
+  for (std::size_t i = 0; i < part_count_; ++i) parts_[i].share /= kept;
+}
+
+}  // namespace negawatt::route

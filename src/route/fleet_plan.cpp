@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "route/fleet_plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "trace/random.hpp"
+
+namespace negawatt::route {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+FlowPromise stretched(const FlowPromise& promise, const PlanMargins& margins, double pooled) {
+  return {.first = promise.first / margins.first,
+          .between = promise.between / margins.between,
+          .completion = promise.completion / margins.completion,
+          .miss = promise.miss,
+          .pooled = pooled};
+}
+
+}  // namespace
+
+FleetPlan::FleetPlan(std::size_t device_types, const PlanWeights& weights,
+                     const FlowPromise& promise)
+    : weights_(weights), promise_(promise), types_(std::max<std::size_t>(1, device_types)) {
+  members_.reserve(kMostTypes);
+}
+
+void FleetPlan::served(bool kept) {
+  constexpr double kStep = 0.02;
+  constexpr double kMost = 1.4;  // four times
+  log_strain_ = std::clamp(log_strain_ + kStep * ((kept ? 0.0 : 1.0) - promise_.miss), 0.0, kMost);
+  strain_ = trace::same_exp(log_strain_);
+}
+
+void FleetPlan::look_at(std::span<const InstanceView> views, std::span<const PlanMargins> margins) {
+  for (Type& type : types_) type = {};
+  for (const InstanceView& view : views) {
+    if (!view.serves_model || view.model == nullptr) continue;
+    Type& type = types_[std::min<std::size_t>(view.device_type, types_.size() - 1)];
+    if (type.view == nullptr) type.view = &view;
+    ++type.instances;
+    type.on += view.ready;
+  }
+  for (std::size_t i = 0; i < types_.size(); ++i) {
+    Type& type = types_[i];
+    if (type.view == nullptr) continue;
+    const double idle = type.view->model->coefficients().idle_power;
+    const double sleep = type.view->sleeps ? type.view->sleep_power.in_si() : idle;
+    type.ready = weights_.energy * idle;
+    type.resting = weights_.energy * sleep;
+    type.start = type.view->sleeps
+                     ? weights_.energy * (type.view->start_energy.in_si() +
+                                          (idle - sleep) * type.view->sleeps_after.in_si())
+                     : 0.0;
+    const InstanceFlow flow(*type.view, demand_.parts());
+    type.most_rate = flow.most_rate(stretched(promise_, margins[i], type.instances));
+    for (std::size_t k = 1; k < kPoints; ++k) {
+      const double part = static_cast<double>(k) / (kPoints - 1);
+      const double rate = part * part * type.most_rate;  // it bends most where little comes
+      const SteadyState s = flow.at(rate);
+      type.cost[k] = weights_.energy * s.power + weights_.time * rate * s.completion;
+    }
+  }
+}
+
+double FleetPlan::cost_of(const Type& type, double rate) const {
+  if (type.most_rate <= 0.0) return 0.0;
+  const double at = std::sqrt(std::clamp(rate / type.most_rate, 0.0, 1.0)) * (kPoints - 1);
+  const auto low = std::min(static_cast<std::size_t>(at), kPoints - 2);
+  const auto below = static_cast<double>(low);
+  const double part = (at * at - below * below) / (2.0 * below + 1.0);
+  return (1.0 - part) * type.cost[low] + part * type.cost[low + 1];
+}
+
+/// Cost a second, mean over the windows of late: each member takes what those before it leave.
+void FleetPlan::judge(Choice& choice, double peak) const {
+  double all = 0.0;
+  for (const Type& type : types_) all += type.resting * type.instances;
+  double capacity = 0.0;
+  for (std::size_t i = 0; i < choice.size; ++i) {
+    const Type& type = types_[choice.members[i].type];
+    all += (type.ready - type.resting) * choice.members[i].count;
+    capacity += type.most_rate * choice.members[i].count;
+  }
+  choice.shortfall = std::max(0.0, peak - capacity);
+  double serving = 0.0;
+  for (const double rate : demand_.rates()) {
+    double left = rate;
+    for (std::size_t i = 0; i < choice.size; ++i) {
+      const Type& type = types_[choice.members[i].type];
+      const double count = choice.members[i].count;
+      const double taken = std::min(left, type.most_rate * count);
+      serving += count * cost_of(type, taken / count);
+      left -= taken;
+    }
+  }
+  choice.cost = all + serving / static_cast<double>(demand_.rates().size());
+}
+
+/// Tries every type that `choice` does not hold yet as its last one, and goes on from there.
+void FleetPlan::extend(Choice choice, double left, double peak, Choice& best) const {
+  if (choice.size == kMostTypes) return;
+  const std::size_t last = choice.size++;
+  for (std::size_t t = 0; t < types_.size(); ++t) {
+    const Type& type = types_[t];
+    const auto held = std::span(choice.members).first(last);
+    if (type.most_rate <= 0.0 ||
+        std::ranges::any_of(held, [&](const Member& m) { return m.type == t; })) {
+      continue;
+    }
+    const auto wanted = static_cast<std::uint32_t>(
+        std::clamp(std::ceil(left / type.most_rate), 1.0, static_cast<double>(type.instances)));
+    // All counts where there are few, else every half of them.
+    constexpr std::uint32_t kFew = 4;
+    for (std::uint32_t count = wanted; count > 0; count = count > kFew ? count / 2 : count - 1) {
+      choice.members[last] = {t, count};
+      judge(choice, peak);
+      const bool better = choice.shortfall != best.shortfall
+                              ? choice.shortfall < best.shortfall
+                              : choice.cost + start_of(choice) < best.cost + start_of(best);
+      if (better) best = choice;
+      const double rest = left - type.most_rate * count;
+      if (rest > 0.0) extend(choice, rest, peak, best);
+    }
+  }
+}
+
+/// Cost a second of starting what is not on, over the memory of the demand.
+double FleetPlan::start_of(const Choice& choice) const {
+  double cost = 0.0;
+  for (std::size_t i = 0; i < choice.size; ++i) {
+    const Type& type = types_[choice.members[i].type];
+    const std::uint32_t off = choice.members[i].count - std::min(choice.members[i].count, type.on);
+    cost += type.start * off;
+  }
+  return cost / (Demand::kWindow * Demand::kWindows);
+}
+
+void FleetPlan::make(std::span<const InstanceView> views, std::span<const PlanMargins> margins) {
+  const bool whole =
+      std::ranges::all_of(views, [](const InstanceView& view) { return view.role == Role::both; });
+  if (!whole || demand_.parts().empty() || demand_.rates().size() < 2) {
+    members_.clear();
+    is_member_.clear();
+    return;
+  }
+  look_at(views, margins);
+  planned_strain_ = strain_;
+  const double peak = strain_ * demand_.peak();
+  Choice best;
+  best.cost = kInfinite;
+  best.shortfall = kInfinite;
+  extend({}, peak, peak, best);
+  // What is there stays unless it falls short or the other saves something.
+  constexpr double kWorthIt = 0.97;
+  if (exists()) {
+    Choice stays = choice_;
+    const bool there =
+        std::ranges::all_of(std::span(stays.members).first(stays.size),
+                            [&](const Member& m) { return m.count <= types_[m.type].instances; });
+    judge(stays, peak);
+    if (there && stays.shortfall <= best.shortfall && best.cost > kWorthIt * stays.cost) {
+      best = stays;
+    }
+  }
+  take(best, views);
+}
+
+void FleetPlan::take(const Choice& choice, std::span<const InstanceView> views) {
+  choice_ = choice;
+  members_.assign(choice.members.begin(),
+                  choice.members.begin() + static_cast<std::ptrdiff_t>(choice.size));
+  is_member_.resize(views.size(), 0);
+  was_member_.resize(views.size(), 0);
+  std::swap(is_member_, was_member_);
+  std::ranges::fill(is_member_, 0);
+  for (Member member : members_) {
+    // Those that are members already, then those that are on, then the others.
+    for (int round = 0; round < 3; ++round) {
+      for (std::size_t i = 0; i < views.size() && member.count > 0; ++i) {
+        const bool fits =
+            views[i].serves_model && is_member_[i] == 0 &&
+            std::min<std::size_t>(views[i].device_type, types_.size() - 1) == member.type;
+        if (!fits || (round == 0 && was_member_[i] == 0) || (round == 1 && !views[i].ready)) {
+          continue;
+        }
+        is_member_[i] = 1;
+        --member.count;
+      }
+    }
+  }
+  settle_states();
+}
+
+/// Each type in the state that its mean share of the demand keeps it in; a type that is not in the
+/// plan as if a tenth of what it can do came.
+void FleetPlan::settle_states() {
+  constexpr double kSome = 0.1;
+  for (const double rate : demand_.rates()) {
+    double left = rate;
+    for (const Member& member : members_) {
+      const double taken = std::min(left, types_[member.type].most_rate * member.count);
+      types_[member.type].share +=
+          taken / member.count / static_cast<double>(demand_.rates().size());
+      left -= taken;
+    }
+  }
+  for (Type& type : types_) {
+    if (type.view == nullptr) continue;
+    const double rate = type.share > 0.0 ? type.share : kSome * type.most_rate;
+    type.state = InstanceFlow(*type.view, demand_.parts()).at(rate);
+    type.view = nullptr;  // of this call only
+  }
+}
+
+}  // namespace negawatt::route

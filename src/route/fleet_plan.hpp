@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which instances the demand of late should run on, and which of them may rest. What a request
+// costs at the margin cannot tell: the first request on a device pays for its steps whole, so that
+// a choice request by request stays where it is. The plan compares steady flows instead: device
+// types in an order, each filled as far as promises allow before the next one takes what is left.
+// A concave cost (shared steps, idle power) has its least value at such extremes.
+//
+// Nothing here fails; memory is taken at construction and when the fleet grows.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/units.hpp"
+#include "route/demand.hpp"
+#include "route/flow.hpp"
+#include "route/policy.hpp"
+
+namespace negawatt::route {
+
+/// What the plan minimises: cost a joule and cost a second of a request.
+struct PlanWeights {
+  double energy = 1;
+  double time = 0;
+};
+
+/// How far forecasts of a device type are stretched before they are compared with promises.
+struct PlanMargins {
+  double first = 1;
+  double between = 1;
+  double completion = 1;
+};
+
+class FleetPlan {
+ public:
+  FleetPlan(std::size_t device_types, const PlanWeights& weights, const FlowPromise& promise);
+
+  /// Time has passed. True: there is something to learn from; call make().
+  bool advance(Seconds now) { return demand_.advance(now) || is_strained(); }
+  void arrived(double input_tokens, double output_tokens) {
+    demand_.arrived(input_tokens, output_tokens);
+  }
+  /// Whether an instance of the plan could keep the promises to a request that arrived. Bursts
+  /// are met by planning for more than came.
+  void served(bool kept);
+  /// Plans for the demand of late. `margins` by device type. Instances of a role of their own
+  /// cannot be planned for: there is no plan then.
+  void make(std::span<const InstanceView> views, std::span<const PlanMargins> margins);
+
+  /// Whether there is a plan; until something is known there is none.
+  [[nodiscard]] bool exists() const { return !members_.empty(); }
+  [[nodiscard]] bool includes(std::size_t instance) const {
+    return instance < is_member_.size() && is_member_[instance] != 0;
+  }
+  /// Cost a second that the plan expects: of serving, of being on, of resting.
+  [[nodiscard]] double cost() const { return choice_.cost; }
+  /// Requests a second, of the most that is expected, that it cannot serve within their promises.
+  [[nodiscard]] double shortfall() const { return choice_.shortfall; }
+  /// In which state the plan keeps the instances of a type.
+  [[nodiscard]] const SteadyState& state(std::size_t device_type) const {
+    return types_[device_type].state;
+  }
+
+ private:
+  static constexpr std::size_t kPoints = 17;  ///< of the cost over the rate
+  static constexpr std::size_t kMostTypes = 3;
+
+  struct Type {
+    const InstanceView* view = nullptr;  ///< one of them
+    std::uint32_t instances = 0;
+    std::uint32_t on = 0;                ///< of them, now
+    double most_rate = 0.0;              ///< of an instance
+    std::array<double, kPoints> cost{};  ///< a second, of an instance, idle power apart
+    double resting = 0.0;                ///< cost a second of one that is not a member
+    double ready = 0.0;                  ///< cost a second of a member without work
+    double start = 0.0;                  ///< cost of becoming a member
+    double share = 0.0;                  ///< requests a second of each member, mean
+    SteadyState state;
+  };
+  struct Member {
+    std::size_t type = 0;
+    std::uint32_t count = 0;
+  };
+  struct Choice {
+    std::array<Member, kMostTypes> members{};
+    std::size_t size = 0;
+    double cost = 0.0;       ///< a second
+    double shortfall = 0.0;  ///< requests a second that no member can serve in time
+  };
+
+  [[nodiscard]] bool is_strained() const { return strain_ > 1.25 * planned_strain_; }
+  void look_at(std::span<const InstanceView> views, std::span<const PlanMargins> margins);
+  [[nodiscard]] double cost_of(const Type& type, double rate) const;
+  void judge(Choice& choice, double peak) const;
+  void extend(Choice choice, double left, double peak, Choice& best) const;
+  [[nodiscard]] double start_of(const Choice& choice) const;
+  void take(const Choice& choice, std::span<const InstanceView> views);
+  void settle_states();
+
+  PlanWeights weights_;
+  FlowPromise promise_;
+  Demand demand_;
+  std::vector<Type> types_;
+  Choice choice_;
+  std::vector<Member> members_;
+  std::vector<std::uint8_t> is_member_;
+  std::vector<std::uint8_t> was_member_;
+  double log_strain_ = 0.0;
+  double strain_ = 1.0;
+  double planned_strain_ = 1.0;
+};
+
+}  // namespace negawatt::route
