@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "route/fleet_plan.hpp"
+#include "route/negawatt_settings.hpp"
+#include "route/offer.hpp"
 #include "route/output_guess.hpp"
 #include "route/policy_makers.hpp"
 #include "route/prices.hpp"
@@ -14,46 +16,6 @@
 namespace negawatt::route {
 namespace {
 
-struct Settings {
-  std::string_view name;
-  double lambda = 1.0;   ///< of energy; the rest is of time
-  double joules = 1.0;   ///< energies are divided by it
-  double seconds = 1.0;  ///< times are divided by it
-  Seconds patience;      ///< for a turn, where nothing was promised; and of the prices
-  double miss = 0.01;    ///< share of requests that may miss a promise
-  int nodes = 1;         ///< lengths at which the expected cost is taken
-  Residuals residuals = Residuals::memoryless;
-  bool plan = true;  ///< requests go where the plan of the fleet wants them, if they can
-};
-
-/// What taking a request would mean for an instance.
-struct Offer {
-  std::size_t instance = 0;
-  std::uint32_t device_type = 0;
-  double cost = 0.0;    ///< lambda energy + (1 - lambda) time, without the price
-  double time = 0.0;    ///< seconds of a full instance
-  double late = 0.0;    ///< worst forecast / promise; above 1: a promise to it would be broken
-  double broken = 0.0;  ///< promises, to it and to others
-  double priced = std::numeric_limits<double>::infinity();
-
-  /// Promises first, counted; among those that break none the cost, else the least late.
-  [[nodiscard]] bool is_better_than(const Offer& other) const {
-    if (broken != other.broken) return broken < other.broken;
-    return broken == 0.0 ? priced < other.priced : late < other.late;
-  }
-  /// Among instances whose number has been chosen: the fairest share keeps promises best.
-  [[nodiscard]] bool is_less_late_than(const Offer& other) const {
-    return broken != other.broken ? broken < other.broken : late < other.late;
-  }
-};
-
-Offer no_offer() {
-  constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  return {.late = kInfinite, .broken = kInfinite};
-}
-
-bool is_offer(const Offer& offer) { return std::isfinite(offer.priced); }
-
 /// What is known of a request, looked up once a decision.
 struct Asked {
   const Arrival& arrival;
@@ -62,20 +24,10 @@ struct Asked {
   double output_tokens;
 };
 
-/// The two halves of a disaggregated placement as one.
-Offer together(const Offer& prompt, const Offer& answer) {
-  Offer both = prompt;
-  both.cost += answer.cost;
-  both.priced += answer.priced;
-  both.late = std::max(prompt.late, answer.late);
-  both.broken += answer.broken;
-  return both;
-}
-
 /// Expected marginal energy and time, with a price for capacity and a margin for promises.
 class NegawattPolicy final : public Policy {
  public:
-  NegawattPolicy(const Settings& settings, const MakerContext& context, bool knows);
+  NegawattPolicy(const NegawattSettings& settings, const MakerContext& context, bool knows);
 
   [[nodiscard]] std::string_view name() const override { return settings_.name; }
   [[nodiscard]] std::optional<Placement> place(const Arrival& arrival,
@@ -126,7 +78,7 @@ class NegawattPolicy final : public Policy {
   void settle(const Offer& chosen);
 
   // Constant after construction.
-  Settings settings_;
+  NegawattSettings settings_;
   std::vector<Slo> slos_;
   double energy_weight_;  ///< cost of a joule
   double time_weight_;    ///< cost of a second
@@ -141,26 +93,8 @@ class NegawattPolicy final : public Policy {
   double broken_ = 0.0;  ///< share of placements of late that no instance could have kept
 };
 
-/// The shortest time that was promised to any class; 0: none.
-Seconds tightest(const std::vector<Slo>& slos, Seconds Slo::* promise) {
-  Seconds least;
-  for (const Slo& slo : slos) {
-    if (slo.*promise <= Seconds(0)) continue;
-    least = least > Seconds(0) ? std::min(least, slo.*promise) : slo.*promise;
-  }
-  return least;
-}
-
-FlowPromise tightest_promise(const std::vector<Slo>& slos, const Settings& settings) {
-  const Seconds first = tightest(slos, &Slo::time_to_first_token);
-  constexpr double kLeastMiss = 1e-6;
-  return {.first = (first > Seconds(0) ? first : settings.patience).in_si(),
-          .between = tightest(slos, &Slo::time_between_tokens).in_si(),
-          .completion = tightest(slos, &Slo::time_to_completion).in_si(),
-          .miss = std::max(kLeastMiss, settings.miss)};
-}
-
-NegawattPolicy::NegawattPolicy(const Settings& settings, const MakerContext& context, bool knows)
+NegawattPolicy::NegawattPolicy(const NegawattSettings& settings, const MakerContext& context,
+                               bool knows)
     : settings_(settings),
       slos_(context.fleet.slos),
       energy_weight_(settings.lambda / settings.joules),
@@ -372,37 +306,6 @@ void NegawattPolicy::completed(const Completion& c) {
   const double steps = c.output_tokens - 1.0;
   learn(type.between, (c.time_to_completion - c.time_to_first_token) / steps,
         slo.time_between_tokens);
-}
-
-/// The shortest wait that was promised to anyone, else ten seconds: as long as a person waits
-/// without doing something else (Nielsen 1993).
-Seconds default_patience(const FleetFacts& fleet) {
-  constexpr Seconds kAttention(10.0);
-  Seconds patience = kAttention;
-  for (const Slo& slo : fleet.slos) {
-    if (slo.time_to_first_token > Seconds(0)) {
-      patience = std::min(patience, slo.time_to_first_token);
-    }
-  }
-  return patience;
-}
-
-Settings read_settings(std::string_view name, Parameters& parameters, const MakerContext& context) {
-  Settings settings{.name = name};
-  settings.lambda = parameters.number("lambda", {0.0, 1.0}, settings.lambda);
-  settings.joules = parameters.number("joules", {1e-9, 1e12}, settings.joules);
-  settings.seconds = parameters.number("seconds", {1e-9, 1e12}, settings.seconds);
-  settings.miss = parameters.number("miss", {0.0, 1.0}, settings.miss);
-  settings.nodes = static_cast<int>(parameters.number("nodes", {1.0, 9.0}, settings.nodes));
-  settings.patience =
-      Seconds(parameters.number("patience", {1e-3, 1e9}, default_patience(context.fleet).in_si()));
-  settings.plan = parameters.number("plan", {0.0, 1.0}, settings.plan ? 1.0 : 0.0) > 0.5;
-  const std::string_view residuals = parameters.text("residuals");
-  if (residuals == "equal") settings.residuals = Residuals::equal;
-  if (!residuals.empty() && residuals != "equal" && residuals != "memoryless") {
-    parameters.refuse("residuals", "equal or memoryless");
-  }
-  return settings;
 }
 
 constexpr std::string_view kNegawatt = "negawatt";
