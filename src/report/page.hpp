@@ -25,6 +25,11 @@ namespace negawatt::report {
 [[nodiscard]] std::string_view compare_body();
 [[nodiscard]] std::string_view compare_segments();
 [[nodiscard]] std::string_view compare_js();
+[[nodiscard]] std::string_view serving_body();
+[[nodiscard]] std::string_view serving_sensitivity();
+[[nodiscard]] std::string_view serving_axes_js();
+[[nodiscard]] std::string_view serving_pareto_js();
+[[nodiscard]] std::string_view serving_js();
 
 /// A place of the template and the HTML that goes there, already escaped.
 using Filling = std::pair<std::string_view, std::string>;
@@ -65,6 +70,9 @@ struct Tile {
 
 /// What is known of the numbers' origin, as a sentence.
 [[nodiscard]] std::string evidence_html(const Evidence& evidence);
+
+/// HTML in which a number stays with its percent sign.
+[[nodiscard]] std::string unbroken(std::string html);
 
 /// A term and its explanation in the notes at the end.
 [[nodiscard]] std::string note_html(std::string_view term, const std::string& text);
