@@ -94,6 +94,13 @@ std::string main_html(const Comparison& comparison) {
                  {"method", method(comparison)}});
 }
 
+/// A number stays with its percent sign.
+std::string unbroken(std::string html) {
+  for (auto at = html.find(" %"); at != std::string::npos; at = html.find(" %", at))
+    html.replace(at, 1, "&nbsp;");
+  return html;
+}
+
 /// The command that all runs have in common, or how many there are.
 std::string subject(const CompareReport& report) {
   const auto& command = report.runs.front().command;

@@ -44,12 +44,6 @@ std::string tile_html(const Tile& tile) {
       tile.name, tile.tone, typographic(tile.value), tile.detail);
 }
 
-std::string unbroken(std::string html) {
-  for (auto at = html.find(" %"); at != std::string::npos; at = html.find(" %", at))
-    html.replace(at, 1, "&nbsp;");
-  return html;
-}
-
 std::string note_html(std::string_view term, const std::string& text) {
   return fmt::format("<dt>{}</dt><dd>{}</dd>\n", term, text);
 }

@@ -71,9 +71,6 @@ struct Tile {
 /// What is known of the numbers' origin, as a sentence.
 [[nodiscard]] std::string evidence_html(const Evidence& evidence);
 
-/// HTML in which a number stays with its percent sign.
-[[nodiscard]] std::string unbroken(std::string html);
-
 /// A term and its explanation in the notes at the end.
 [[nodiscard]] std::string note_html(std::string_view term, const std::string& text);
 

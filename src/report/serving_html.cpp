@@ -2,6 +2,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,13 +20,29 @@
 namespace negawatt::report {
 namespace {
 
-/// A sentence whose numbers are typeset: a true minus, no break before the percent sign.
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Whether a unit, and nothing longer, begins at `at`.
+bool is_unit(std::string_view html, std::size_t at) {
+  constexpr std::string_view kUnits[] = {"s", "ms", "us", "J", "mJ", "kJ", "MJ", "GJ", "%"};
+  const auto end = html.find_first_of(" ,.;:)", at);
+  return std::ranges::find(kUnits, html.substr(at, end - at)) != std::end(kUnits);
+}
+
+/// A sentence whose numbers are typeset: a true minus, no break before the unit.
 std::string prose_html(std::string_view sentence) {
-  auto html = unbroken(html_escaped(sentence));
-  for (auto at = html.find(" -"); at != std::string::npos; at = html.find(" -", at + 1))
-    if (at + 2 < html.size() && html[at + 2] >= '0' && html[at + 2] <= '9')
-      html.replace(at + 1, 1, "&minus;");
-  return html;
+  const auto html = html_escaped(sentence);
+  std::string out;
+  for (std::size_t i = 0; i < html.size(); ++i) {
+    const char before = i == 0 ? ' ' : html[i - 1];
+    if (html[i] == ' ' && is_digit(before) && is_unit(html, i + 1))
+      out += "&nbsp;";
+    else if (html[i] == '-' && before == ' ' && i + 1 < html.size() && is_digit(html[i + 1]))
+      out += "&minus;";
+    else
+      out += html[i];
+  }
+  return out;
 }
 
 std::string joined_html(const std::vector<std::string>& sentences) {

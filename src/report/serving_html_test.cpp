@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -122,6 +121,8 @@ TEST(ServingPage, SaysItsVerdictItsSeedsAndThatAllIsSimulated) {
   const auto page = page_of(three_policies());
   EXPECT_TRUE(has(page, "<h1>negawatt needs 10&nbsp;% less energy than h100 alone"));
   EXPECT_TRUE(has(page, "Every figure is simulated from modelled devices and the requests"));
+  EXPECT_TRUE(has(page, "a p99 latency of 4.00&nbsp;s instead of 2.00&nbsp;s; both"));
+  EXPECT_TRUE(has(page, "energy &minus;10.0&nbsp;%, p99 latency +100&nbsp;%, mean"));
   EXPECT_TRUE(has(page, "One seed, 1:"));
   EXPECT_TRUE(has(page, "H100: checked"));
   auto again = three_policies();

@@ -59,15 +59,12 @@ inline ServedRun by_clairvoyant(double joules, double p99_s = 2, double attainme
   return served_by("clairvoyant", ServingPolicyKind::clairvoyant, joules, p99_s, attainment);
 }
 
-inline const std::vector<ServingCluster>& two_clusters() {
-  static const std::vector<ServingCluster> clusters = {{"mixed", "1 h100, 1 l4", "H100: checked"},
-                                                       {"small", "2 l4", "L4: checked"}};
-  return clusters;
-}
+inline const std::vector<ServingCluster> kTwoClusters = {{"mixed", "1 h100, 1 l4", "H100: checked"},
+                                                         {"small", "2 l4", "L4: checked"}};
 
 inline ServingReport report_on(const std::vector<ServedRun>& runs) {
   return {.runs = runs,
-          .clusters = two_clusters(),
+          .clusters = kTwoClusters,
           .requests_name = "requests.csv",
           .command = "negawatt simulate",
           .version = "0.1.0"};

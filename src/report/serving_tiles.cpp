@@ -29,39 +29,48 @@ std::string best_tile(const ServingFindings& found) {
                     quantity(best.of.energy, 4), detail, ""});
 }
 
-/// The change from `yardstick` to `policy`, energy large, latencies below.
-std::string against_tile(std::string_view name, const ServedPolicy& yardstick,
-                         const ServedPolicy& policy, const ServedPolicy& shown) {
-  const double energy = change_pct(yardstick.of.energy, policy.of.energy);
-  const auto latencies = fmt::format(
-      "p99 latency {}, mean {}", typographic(latency_change(p99(yardstick), p99(policy))),
-      typographic(latency_change(yardstick.of.e2e.mean, policy.of.e2e.mean)));
+/// A change of energy, and what latencies do.
+struct Against {
+  std::string_view name;
+  const ServedPolicy& from;
+  const ServedPolicy& to;
+  const ServedPolicy& shown;  ///< the one of both that is not the best
+};
+
+std::string against_tile(const Against& against) {
+  const auto& [name, from, to, shown] = against;
+  const double energy = change_pct(from.of.energy, to.of.energy);
+  const auto latencies =
+      fmt::format("p99 latency {}, mean {}", typographic(latency_change(p99(from), p99(to))),
+                  typographic(latency_change(from.of.e2e.mean, to.of.e2e.mean)));
   return tile_html({std::string(name), rough_change(energy), name_html(shown) + "; " + latencies,
                     energy < -100.0 * kSameEnergy ? "good" : ""});
 }
 
 std::string missing_tile(std::string_view name, bool was_simulated) {
-  return tile_html(
-      {std::string(name), "-", was_simulated ? "none keeps the SLO" : "not simulated", ""});
+  return tile_html({std::string(name), "-",
+                    was_simulated ? "none of them counts" : "nothing of it was simulated", ""});
 }
 
 std::string device_tile(const ServingFindings& found) {
   const auto& finding = found.finding;
   constexpr std::string_view kName = "Against one device type";
+  if (finding.verdict == Verdict::alone) return missing_tile(kName, false);
   if (finding.device == nullptr) return missing_tile(kName, finding.has_device);
   if (finding.device != finding.best)
-    return against_tile(kName, *finding.device, *finding.best, *finding.device);
+    return against_tile({kName, *finding.device, *finding.best, *finding.device});
   if (finding.next != nullptr)
-    return against_tile("Next best", *finding.best, *finding.next, *finding.next);
+    return against_tile({"Next best", *finding.best, *finding.next, *finding.next});
   return tile_html({std::string(kName), "-", "it is the best itself", ""});
 }
 
 std::string load_tile(const ServingFindings& found) {
   const auto& finding = found.finding;
   constexpr std::string_view kName = "Against routing by load";
+  if (finding.verdict == Verdict::alone) return missing_tile(kName, false);
   if (finding.load == nullptr) return missing_tile(kName, finding.has_load);
   if (finding.load != finding.best)
-    return against_tile(kName, *finding.load, *finding.best, *finding.load);
+    return against_tile({kName, *finding.load, *finding.best, *finding.load});
   return tile_html({std::string(kName), "-", "it is the best itself", ""});
 }
 

@@ -198,6 +198,7 @@ std::vector<Setting> settings_of(const ServingReport& report) {
 
 std::vector<const Setting*> by_cluster_and_speed(const std::vector<Setting>& settings) {
   std::vector<const Setting*> sorted;
+  sorted.reserve(settings.size());
   for (const auto& setting : settings) sorted.push_back(&setting);
   std::ranges::stable_sort(sorted, {},
                            [](const Setting* s) { return std::pair(s->cluster, s->speed); });

@@ -234,7 +234,7 @@ std::string latency_change(Seconds from, Seconds to) {
 std::string latency_text(Seconds value) {
   constexpr double kLong = 999.5;
   if (value.in_si() >= kLong)
-    return counted(static_cast<std::uint64_t>(value.in_si() + 0.5), "") + " s";
+    return counted(static_cast<std::uint64_t>(std::llround(value.in_si())), "") + " s";
   return quantity(value);
 }
 

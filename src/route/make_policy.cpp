@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "core/text.hpp"
 #include "route/parameters.hpp"
