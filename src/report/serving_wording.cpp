@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 #include "report/numbers.hpp"
 
@@ -19,6 +21,25 @@ std::string keeping(const ServingFindings& found, bool is_one) {
   if (!has_slo(found))
     return fmt::format("{} {} of the requests", is_one ? "serves" : "serve", share);
   return fmt::format("{} the SLO for {} of the requests", is_one ? "meets" : "meet", share);
+}
+
+/// What one_device names: a type with all its instances, or one of them.
+const char* device_word(const ServedPolicy& policy) {
+  const auto is_named = [&policy](const auto& each) {
+    return each.device_type == policy.of.device;
+  };
+  return std::ranges::any_of(policy.of.instances, is_named) ? "device type" : "instance";
+}
+
+std::string best_device_text(const ServedPolicy& policy) {
+  return fmt::format("the best {} by itself", device_word(policy));
+}
+
+bool is_whole_cluster(const ServedPolicy& policy) {
+  const auto is_named = [&policy](const auto& each) {
+    return each.device_type == policy.of.device;
+  };
+  return std::ranges::all_of(policy.of.instances, is_named);
 }
 
 /// Of what was demanded, as a share.
@@ -85,7 +106,7 @@ std::string one_device_headline(const ServingFindings& found) {
         "Of the device types alone, {} needs least energy: {}; no policy that "
         "mixes them was simulated.",
         best.of.device, cost_of(best));
-  return fmt::format("One device type is best: {} needs least energy of all that {}; {}.",
+  return fmt::format("One {} is best: {} needs least energy of all that {}; {}.", device_word(best),
                      policy_name(best), keeping(found, false), next_clause(found, "policy"));
 }
 
@@ -112,16 +133,17 @@ std::string saving_headline(const ServingFindings& found) {
   if (yardstick == nullptr)
     return fmt::format("{} needs least energy of all that {}: {}.", policy_name(best),
                        keeping(found, false), cost_of(best));
-  const auto* what = found.finding.device != nullptr
-                         ? "the best device type by itself"
-                         : "the best policy that does not look at the work";
+  const auto what = found.finding.device != nullptr
+                        ? best_device_text(*yardstick)
+                        : std::string("the best policy that does not look at the work");
   return fmt::format("{} needs {} % less energy than {}, {}, at {}; both {}.", policy_name(best),
                      significant(-energy_change(*yardstick, best), 2), policy_name(*yardstick),
                      what, instead(*yardstick, best), keeping(found, false));
 }
 
 /// The best policy against one that it is not.
-std::string against(const ServedPolicy& yardstick, const ServedPolicy& best, const char* what) {
+std::string against(const ServedPolicy& yardstick, const ServedPolicy& best,
+                    std::string_view what) {
   return fmt::format("Against {}, {}: {}.", policy_name(yardstick), what,
                      serving_changes(yardstick, best));
 }
@@ -130,7 +152,7 @@ std::string device_comparison(const ServingFindings& found) {
   const auto& finding = found.finding;
   if (finding.device == finding.best) return {};
   if (finding.device != nullptr)
-    return against(*finding.device, *finding.best, "the best device type by itself");
+    return against(*finding.device, *finding.best, best_device_text(*finding.device));
   if (finding.has_device) return fmt::format("No device type alone {}.", keeping(found, true));
   return "No device type was simulated alone (--policy 'all-on-one:device=*' does).";
 }
@@ -199,6 +221,10 @@ std::vector<std::string> serving_cautions(const ServingFindings& found) {
         policy_name(*finding.clairvoyant),
         significant(-energy_change(*finding.best, *finding.clairvoyant), 2),
         policy_name(*finding.best)));
+  if (finding.device != nullptr && is_whole_cluster(*finding.device))
+    cautions.push_back(fmt::format(
+        "The cluster has one device type: {} means its requests are spread over all instances.",
+        policy_name(*finding.device)));
   std::string overloaded;
   for (const auto& policy : found.setting.policies)
     if (policy.of.is_overloaded)

@@ -55,6 +55,14 @@ TEST(ServingHeadline, SaysThatOneDeviceTypeIsBest) {
   EXPECT_THAT(headline_of({by_work(99.85, 4), by_one_device(100, 2)}), HasSubstr("negawatt needs"));
 }
 
+TEST(ServingHeadline, TellsAnInstanceFromADeviceType) {
+  auto one = by_one_device(100, 2);
+  one.device = "l4/2";
+  EXPECT_THAT(headline_of({by_work(130, 4), one}), HasSubstr("One instance is best: l4/2 alone"));
+  EXPECT_THAT(headline_of({by_work(90, 4), one}),
+              HasSubstr("l4/2 alone, the best instance by itself"));
+}
+
 TEST(ServingHeadline, SaysThatNothingIsGained) {
   EXPECT_EQ(headline_of({by_work(110, 4), by_load(100, 2)}),
             "Nothing is gained by looking at the work: round-robin needs least energy of all that "
@@ -137,6 +145,12 @@ TEST(ServingCautions, NameWhatLooksBetterAndIsNot) {
                   "Overloaded, more requests waiting at the last arrival than fit into all "
                   "batches: round-robin."));
   EXPECT_THAT(cautions_of({by_work(90), by_load(100)}), IsEmpty());
+  auto runs = std::vector{by_work(90), by_one_device(100)};
+  EXPECT_THAT(cautions_of(runs), IsEmpty());
+  for (auto& run : runs) run.instances[1].device_type = "h100";
+  EXPECT_THAT(cautions_of(runs),
+              ElementsAre("The cluster has one device type: h100 alone means its requests are "
+                          "spread over all instances."));
 }
 
 TEST(ServingNumbers, AreWhatAReaderExpects) {
