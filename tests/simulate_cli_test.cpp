@@ -140,11 +140,67 @@ TEST_F(SimulateCli, MakesUpRequestsAsAFileDescribesThem) {
   EXPECT_EQ(nlohmann::json::parse(run.out)["completed"], 500);
 }
 
+nlohmann::json data_of_page(const std::string& html) {
+  const std::string open = "<script type=\"application/json\" id=\"data\">";
+  const auto from = html.find(open) + open.size();
+  return nlohmann::json::parse(html.substr(from, html.find("</script>", from) - from));
+}
+
+TEST_F(SimulateCli, WritesAPageThatHoldsWhatWasSimulated) {
+  const auto run = simulate(
+      "--policy round-robin --policy 'all-on-one:device=*' --policy 'lambda-cost:lambda=*' "
+      "--lambda 0,1 --speed 1,4 --seed 1,2 --report page.html");
+  ASSERT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_EQ(run.out, "page.html\n");
+  EXPECT_EQ(std::ranges::count(run.error, '\n'), 4 * 2 * 2) << run.error;
+  const auto page = read_file(folder.path("page.html")).value_or("");
+  const auto data = data_of_page(page);
+  ASSERT_EQ(data["policies"].size(), 4U);
+  const auto json = nlohmann::json::parse(simulate("--policy round-robin --json").out);
+  const auto policy = std::ranges::find_if(
+      data["policies"], [](const auto& each) { return each["name"] == "round-robin"; });
+  ASSERT_NE(policy, data["policies"].end());
+  EXPECT_NEAR((*policy)["energy_j"].get<double>(), json["energy_j"].get<double>(), 1e-3);
+  EXPECT_DOUBLE_EQ((*policy)["p99_s"].get<double>(), json["e2e_s"]["p99"].get<double>());
+  EXPECT_DOUBLE_EQ(data["bound_j"].get<double>(), json["bound"]["energy_j"].get<double>());
+  EXPECT_EQ(data["work"].size(), 2U);
+  EXPECT_EQ(data["sensitivity"]["lambda"][0]["name"], "lambda-cost:lambda=*");
+  EXPECT_EQ(data["sensitivity"]["lambda"][0]["points"].size(), 2U);
+  EXPECT_EQ(data["sensitivity"]["speed"].size(), 4U);
+  EXPECT_NE(page.find("negawatt simulate --cluster c.toml"), std::string::npos);
+}
+
+TEST_F(SimulateCli, APageComparesClusters) {
+  folder.file("one.toml",
+              "model = \"model.toml\"\n[[instances]]\nname = \"only\"\ndevice = \"gpu.toml\"\n");
+  const std::string both =
+      "--cluster one.toml --policy round-robin --policy all-on-one:device=only ";
+  const auto run = simulate(both + "--report page.html --json");
+  ASSERT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_NE(run.error.find("note: not simulated on c.toml"), std::string::npos) << run.error;
+  const auto results = nlohmann::json::parse(run.out);
+  ASSERT_EQ(results.size(), 3U);
+  EXPECT_EQ(results[0]["cluster"], "c.toml");
+  EXPECT_EQ(results[2]["cluster"], "one.toml");
+  const auto data = data_of_page(read_file(folder.path("page.html")).value_or(""));
+  EXPECT_EQ(data["clusters"], (nlohmann::json{"c", "one"}));
+  const auto& points = data["sensitivity"]["cluster"][0]["points"];
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[1]["x"], "one");
+  EXPECT_NEAR(points[1]["energy"].get<double>(),
+              results[1]["joules_per_output_token"].get<double>(), 1e-9);
+
+  expect_refused(simulate(both), "several clusters are compared in a page only");
+  expect_refused(simulate(both + "--policy all-on-one:device=none --report page.html"), "'none'");
+}
+
 TEST_F(SimulateCli, BadInputIsOneLineThatSaysWhat) {
   expect_refused(simulate("--policy round-robbin"), "there is no policy 'round-robbin'");
   expect_refused(simulate("--format azur"), "--format is 'azur', expected");
   expect_refused(simulate("--speed 0"), "--speed is 0, expected numbers above 0");
   expect_refused(simulate("--policy negawatt:lambda=*"), "needs --lambda");
+  expect_refused(simulate("--report p.html --sweep s.csv"), "give either --sweep or --report");
+  expect_refused(simulate("--report p.html --attainment 101"), "--attainment");
   folder.file("c.toml", "model = \"model.toml\"\n[[instances]]\ndevise = \"gpu.toml\"\n");
   expect_refused(simulate(""), "c.toml:");
   folder.file("c.toml", kCluster);

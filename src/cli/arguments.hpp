@@ -113,15 +113,17 @@ struct TopArguments {
 
 /// Options of `negawatt simulate`.
 struct SimulateArguments {
-  std::string cluster;
+  std::vector<std::string> clusters;
   std::string requests;
   std::string request_format;
   std::vector<std::string> policies;
   std::vector<double> speeds;
   std::vector<double> lambdas;
   std::vector<std::uint64_t> seeds;
-  std::string sweep;  ///< file for the results of a sweep; empty: no sweep
-  unsigned jobs = 0;  ///< 0: as many as there are cores
+  std::string sweep;   ///< file for the results of a sweep; empty: no sweep
+  unsigned jobs = 0;   ///< 0: as many as there are cores
+  std::string report;  ///< file for the page; empty: none
+  double attainment_pct = 99.0;
   bool json = false;
   std::string out;
 };

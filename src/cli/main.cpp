@@ -232,7 +232,10 @@ void add_compare_options(CLI::App& verb, CompareArguments& a) {
 }
 
 void add_simulate_options(CLI::App& verb, SimulateArguments& a) {
-  verb.add_option("--cluster", a.cluster, "what serves: instances, SLOs, link (TOML)")->required();
+  verb.add_option("--cluster", a.clusters,
+                  "what serves: instances, SLOs, link (TOML); with --report may be given several "
+                  "times, to compare clusters")
+      ->required();
   verb.add_option("--requests", a.requests,
                   "request trace (CSV or JSON lines; '-' is standard input), or a description of "
                   "made-up requests (a name that ends in .toml)")
@@ -242,7 +245,8 @@ void add_simulate_options(CLI::App& verb, SimulateArguments& a) {
                   "(default: by the header)");
   verb.add_option("--policy", a.policies,
                   "NAME or NAME:KEY=VALUE,...; may be given several times; "
-                  "lambda=* stands for each --lambda (default: the cluster's, else negawatt)");
+                  "lambda=* stands for each --lambda, device=* for each device type (default: the "
+                  "cluster's, else negawatt)");
   verb.add_option("--lambda", a.lambdas, "0.1,0.5,...: what lambda=* of a policy stands for")
       ->delimiter(',');
   verb.add_option("--speed", a.speeds, "0.5,1,2,...: requests arrive so many times as fast")
@@ -252,6 +256,12 @@ void add_simulate_options(CLI::App& verb, SimulateArguments& a) {
   verb.add_option("--sweep", a.sweep,
                   "CSV file: simulate every combination on all cores, one line each; what the file "
                   "has already is not done again");
+  verb.add_option("--report", a.report,
+                  "HTML page with every combination side by side, simulated on all cores");
+  verb.add_option("--attainment", a.attainment_pct,
+                  "percent of the requests that must meet their SLO for a policy to count in the "
+                  "report (default 99)")
+      ->check(finite_from(0.0, 100.0));
   verb.add_option("--jobs", a.jobs, "simulations at a time (default: one a core)")
       ->check(CLI::Range(1, 1024).description(""));
   verb.add_flag("--json", a.json, "for programs");
@@ -342,7 +352,7 @@ int run(int argc, char** argv) {
   if (assign_verb->parsed()) done = negawatt::cli::run_assign(assign, command);
   if (doctor_verb->parsed()) done = negawatt::cli::run_doctor(doctor);
   if (top_verb->parsed()) done = negawatt::cli::run_top(top);
-  if (simulate_verb->parsed()) done = negawatt::cli::run_simulate(simulate);
+  if (simulate_verb->parsed()) done = negawatt::cli::run_simulate(simulate, command);
   if (fit_verb->parsed()) done = negawatt::cli::run_fit(fit);
   if (compare_verb->parsed()) done = negawatt::cli::run_compare(compared, command);
   if (done) return 0;

@@ -7,8 +7,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <memory>
+#include <set>
 #include <string_view>
+#include <tuple>
 #include <utility>
+#include <variant>
 
 #include "cli/files.hpp"
 #include "cli/request_file.hpp"
@@ -70,69 +74,141 @@ Status read_workload(const SimulateArguments& a, SimulateInputs& inputs) {
   return {};
 }
 
-/// Policies as they are to be made, every lambda=* replaced.
-Result<std::vector<std::string>> policies_of(const SimulateArguments& a,
-                                             const SimulateInputs& inputs) {
+/// The text with every `from` in place of which one of `to` stands, or the text alone.
+std::vector<std::string> expanded(const std::string& text, std::string_view from,
+                                  const std::vector<std::string>& to) {
+  const auto at = text.find(from);
+  if (at == std::string::npos) return {text};
+  std::vector<std::string> texts;
+  texts.reserve(to.size());
+  for (const auto& each : to) texts.push_back(std::string(text).replace(at, from.size(), each));
+  return texts;
+}
+
+/// Policies of one cluster as they are to be made, every lambda=* and device=* replaced.
+Result<std::vector<SimulateCase>> policies_of(const SimulateArguments& a,
+                                              const ClusterInputs& cluster) {
   auto asked = a.policies;
-  const auto& own = inputs.description.policy;
+  const auto& own = cluster.description.policy;
   if (asked.empty()) asked.push_back(own.empty() ? "negawatt" : own);
-  constexpr std::string_view kAny = "lambda=*";
-  std::vector<std::string> policies;
-  for (const auto& policy : asked) {
-    const auto at = policy.find(kAny);
-    if (at == std::string::npos) {
-      policies.push_back(policy);
-      continue;
+  std::vector<std::string> devices;
+  devices.reserve(cluster.description.device_types.size());
+  for (const auto& type : cluster.description.device_types)
+    devices.push_back("device=" + type.name);
+  constexpr std::string_view kAnyLambda = "lambda=*";
+  std::vector<SimulateCase> policies;
+  for (const auto& text : asked)
+    for (const auto& policy : expanded(text, "device=*", devices)) {
+      const auto at = policy.find(kAnyLambda);
+      if (at == std::string::npos) {
+        policies.push_back({.policy = policy});
+        continue;
+      }
+      if (a.lambdas.empty())
+        return failure(Code::invalid, "lambda=* of a policy needs --lambda with its values");
+      for (const double lambda : a.lambdas) {
+        policies.push_back({.policy = policy, .family = policy, .lambda = lambda});
+        policies.back().policy.replace(at, kAnyLambda.size(), fmt::format("lambda={}", lambda));
+      }
     }
-    if (a.lambdas.empty())
-      return failure(Code::invalid, "lambda=* of a policy needs --lambda with its values");
-    for (const double lambda : a.lambdas) {
-      policies.push_back(policy);
-      policies.back().replace(at, kAny.size(), fmt::format("lambda={}", lambda));
-    }
-  }
   return policies;
 }
+
+Result<ClusterInputs> read_cluster(const std::string& file, std::uint64_t& fingerprint) {
+  NW_TRY(const auto bytes, read_input(file));
+  mix(fingerprint, bytes);
+  ClusterInputs cluster{.file = file};
+  NW_TRY(cluster.description, sim::parse_cluster(bytes, file, beside(file, fingerprint)));
+  return cluster;
+}
+
+/// What is asked for of several clusters, and which of it some of them can have.
+class Possible {
+ public:
+  explicit Possible(const SimulateInputs& inputs) : inputs_(inputs) {}
+
+  /// Whether `one` can be made; else that it cannot is kept for refused().
+  bool can_be(const SimulateCase& one) {
+    const auto& cluster = inputs_.clusters[one.cluster];
+    const auto made = route::make_policy(one.policy, one.seed, cluster.facts);
+    if (made) {
+      made_.insert(one.policy);
+    } else {
+      refused_.emplace_back(one, made.error());
+    }
+    return made.has_value();
+  }
+  /// Fails on the first policy that no cluster can have; notes the others.
+  [[nodiscard]] Status refused() const {
+    for (const auto& [one, error] : refused_)
+      if (!made_.contains(one.policy)) return tl::unexpected(error);
+    for (const auto& [one, error] : refused_)
+      std::fprintf(stderr, "negawatt: note: not simulated on %s: %s\n",
+                   inputs_.clusters[one.cluster].file.c_str(), error.message.c_str());
+    return {};
+  }
+
+ private:
+  const SimulateInputs& inputs_;
+  std::set<std::string> made_;
+  std::vector<std::pair<SimulateCase, Error>> refused_;
+};
 
 }  // namespace
 
 Result<SimulateInputs> read_simulate_inputs(const SimulateArguments& arguments) {
   SimulateInputs inputs{.requests_name = arguments.requests, .fingerprint = 0xCBF29CE484222325U};
-  NW_TRY(const auto cluster, read_input(arguments.cluster));
-  mix(inputs.fingerprint, cluster);
-  NW_TRY(inputs.description, sim::parse_cluster(cluster, arguments.cluster,
-                                                beside(arguments.cluster, inputs.fingerprint)));
+  for (const auto& file : arguments.clusters) {
+    NW_TRY(auto cluster, read_cluster(file, inputs.fingerprint));
+    inputs.clusters.push_back(std::move(cluster));
+  }
   if (arguments.requests.ends_with(".toml"))
     NW_CHECK(read_workload(arguments, inputs));
   else
     NW_CHECK(read_trace(arguments, inputs));
-  NW_TRY(inputs.description.cluster.slos, sim::slos_of(inputs.description, inputs.classes));
-  inputs.facts = sim::fleet_facts(inputs.description, inputs.description.cluster.slos);
+  for (auto& [file, description, facts] : inputs.clusters) {
+    NW_TRY(description.cluster.slos, sim::slos_of(description, inputs.classes));
+    facts = sim::fleet_facts(description, description.cluster.slos);
+  }
   return inputs;
 }
 
 Result<std::vector<SimulateCase>> simulate_cases(const SimulateArguments& arguments,
                                                  const SimulateInputs& inputs) {
-  NW_TRY(const auto policies, policies_of(arguments, inputs));
   const auto speeds = arguments.speeds.empty() ? std::vector{1.0} : arguments.speeds;
   const auto seeds = arguments.seeds.empty() ? std::vector<std::uint64_t>{1} : arguments.seeds;
   for (const double speed : speeds)
     if (!(std::isfinite(speed) && speed > 0.0))
       return failure(Code::invalid, fmt::format("--speed is {}, expected numbers above 0", speed));
-  if (policies.size() * speeds.size() * seeds.size() > kMostCases)
-    return failure(Code::invalid, fmt::format("more than {} simulations", kMostCases));
   std::vector<SimulateCase> cases;
-  for (const auto& policy : policies) {
-    NW_CHECK(route::make_policy(policy, seeds.front(), inputs.facts));  // before hours of work
-    for (const double speed : speeds)
-      for (const auto seed : seeds) cases.push_back({policy, speed, seed});
+  Possible possible(inputs);
+  for (std::size_t cluster = 0; cluster < inputs.clusters.size(); ++cluster) {
+    NW_TRY(const auto policies, policies_of(arguments, inputs.clusters[cluster]));
+    if (cases.size() + policies.size() * speeds.size() * seeds.size() > kMostCases)
+      return failure(Code::invalid, fmt::format("more than {} simulations", kMostCases));
+    for (auto one : policies) {
+      one.cluster = cluster;
+      if (!possible.can_be(one)) continue;  // before hours of work
+      for (const double speed : speeds)
+        for (const auto seed : seeds) {
+          one.speed = speed;
+          one.seed = seed;
+          cases.push_back(one);
+        }
+    }
   }
+  NW_CHECK(possible.refused());
+  std::set<std::tuple<std::size_t, std::string, double, std::uint64_t>> known;
+  std::erase_if(cases, [&known](const SimulateCase& one) {  // device=* may name what was named
+    return !known.emplace(one.cluster, one.policy, one.speed, one.seed).second;
+  });
   return cases;
 }
 
 Result<sim::SimulationResult> simulate_case(const SimulateInputs& inputs, const SimulateCase& one) {
   const auto start = std::chrono::steady_clock::now();
-  NW_TRY(auto policy, route::make_policy(one.policy, one.seed, inputs.facts));
+  const auto& [file, description, facts] = inputs.clusters[one.cluster];
+  NW_TRY(auto policy, route::make_policy(one.policy, one.seed, facts));
   std::unique_ptr<trace::RequestSource> source;
   if (const auto* trace = std::get_if<trace::RequestTrace>(&inputs.requests)) {
     source = std::make_unique<sim::TraceSource>(trace->requests, one.speed);
@@ -141,14 +217,16 @@ Result<sim::SimulationResult> simulate_case(const SimulateInputs& inputs, const 
     sim::speed_up(workload, one.speed);
     source = trace::generate(workload, one.seed);
   }
-  const auto& cluster = inputs.description.cluster;
+  const auto& cluster = description.cluster;
   sim::SimulationResult result{.cluster = &cluster,
+                               .cluster_name = file,
                                .energy = sim::EnergyMeter(cluster),
                                .policy = one.policy,
                                .seed = one.seed,
+                               .speed = one.speed,
                                .classes = inputs.classes,
                                .requests_name = inputs.requests_name,
-                               .sources = inputs.description.sources};
+                               .sources = description.sources};
   sim::EnergyBound bound(cluster);
   sim::Observer* observers[] = {&result.energy, &bound};
   NW_TRY(result.outcome,

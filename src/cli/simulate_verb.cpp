@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// negawatt simulate: a cluster and requests in, energy and latencies of each policy out.
+// negawatt simulate: a cluster and requests in, energy and latencies of each policy out,
+// as text, JSON or a page.
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,7 +9,9 @@
 #include "cli/arguments.hpp"
 #include "cli/files.hpp"
 #include "cli/output.hpp"
+#include "cli/simulate_all.hpp"
 #include "cli/simulate_inputs.hpp"
+#include "cli/simulate_report.hpp"
 #include "cli/simulate_sweep.hpp"
 #include "cli/terminal.hpp"
 #include "cli/verbs.hpp"
@@ -33,11 +36,42 @@ std::string text_of(const std::vector<sim::SimulationResult>& results) {
   return results.size() == 1 ? sim::to_text(results.front()) : sim::comparison_text(results);
 }
 
+Status print(const SimulateArguments& arguments,
+             const std::vector<sim::SimulationResult>& results) {
+  const Rendering rendering{
+      .bytes = [&](Format /*format*/) -> Result<std::string> { return json_of(results); },
+      .text = [&](bool /*colour*/) { return text_of(results); }};
+  return deliver(rendering, arguments.json ? Format::json : Format::text, arguments.out);
+}
+
+/// The page, and the results as well where they are asked for; else the page's name is printed.
+Status run_report(const SimulateArguments& arguments, const SimulateInputs& inputs,
+                  const std::vector<SimulateCase>& cases, const std::string& command) {
+  NW_TRY(const auto results, simulate_all(inputs, cases, arguments.jobs));
+  NW_CHECK(
+      write_output(arguments.report, simulate_page(arguments, inputs, cases, results, command)));
+  if (arguments.json || !arguments.out.empty()) return print(arguments, results);
+  return arguments.report == "-" ? Status() : write_output("-", arguments.report + "\n");
+}
+
+Status check(const SimulateArguments& arguments) {
+  if (!arguments.report.empty() && !arguments.sweep.empty())
+    return failure(Code::invalid,
+                   "--sweep keeps too little of a simulation for a page: give either --sweep or "
+                   "--report");
+  if (arguments.report.empty() && arguments.clusters.size() > 1)
+    return failure(Code::invalid,
+                   "several clusters are compared in a page only: add --report FILE");
+  return {};
+}
+
 }  // namespace
 
-Status run_simulate(const SimulateArguments& arguments) {
+Status run_simulate(const SimulateArguments& arguments, const std::string& command) {
+  NW_CHECK(check(arguments));
   NW_TRY(const auto inputs, read_simulate_inputs(arguments));
   NW_TRY(const auto cases, simulate_cases(arguments, inputs));
+  if (!arguments.report.empty()) return run_report(arguments, inputs, cases, command);
   if (!arguments.sweep.empty()) return run_simulate_sweep(arguments, inputs, cases);
   std::vector<sim::SimulationResult> results;
   for (const auto& one : cases) {
@@ -45,10 +79,7 @@ Status run_simulate(const SimulateArguments& arguments) {
     NW_TRY(auto result, simulate_case(inputs, one));
     results.push_back(std::move(result));
   }
-  const Rendering rendering{
-      .bytes = [&](Format /*format*/) -> Result<std::string> { return json_of(results); },
-      .text = [&](bool /*colour*/) { return text_of(results); }};
-  return deliver(rendering, arguments.json ? Format::json : Format::text, arguments.out);
+  return print(arguments, results);
 }
 
 }  // namespace negawatt::cli

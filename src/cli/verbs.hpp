@@ -18,7 +18,7 @@ namespace negawatt::cli {
 [[nodiscard]] Status run_top(const TopArguments& arguments);
 [[nodiscard]] Status run_compare(const CompareArguments& arguments, const std::string& command);
 
-[[nodiscard]] Status run_simulate(const SimulateArguments& arguments);
+[[nodiscard]] Status run_simulate(const SimulateArguments& arguments, const std::string& command);
 
 [[nodiscard]] Status run_sweep(const SweepArguments& arguments);
 /// The exit code of the command that was run.

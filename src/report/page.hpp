@@ -25,6 +25,11 @@ namespace negawatt::report {
 [[nodiscard]] std::string_view compare_body();
 [[nodiscard]] std::string_view compare_segments();
 [[nodiscard]] std::string_view compare_js();
+[[nodiscard]] std::string_view serving_body();
+[[nodiscard]] std::string_view serving_sensitivity();
+[[nodiscard]] std::string_view serving_axes_js();
+[[nodiscard]] std::string_view serving_pareto_js();
+[[nodiscard]] std::string_view serving_js();
 
 /// A place of the template and the HTML that goes there, already escaped.
 using Filling = std::pair<std::string_view, std::string>;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "core/text.hpp"
 #include "route/parameters.hpp"
@@ -41,6 +42,17 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view spec, std::uint64_t
   return failure(Code::invalid,
                  fmt::format("there is no policy '{}', expected one of {}",
                              printable(parameters.name()), fmt::join(policy_names(), ", ")));
+}
+
+PolicyKind policy_kind(std::string_view spec) {
+  auto parameters = Parameters::parse(spec);
+  if (!parameters) return PolicyKind::work;
+  const auto& name = parameters->name();
+  if (name == "clairvoyant" || parameters->number("known", {0.0, 1.0}, 0.0) > 0.5)
+    return PolicyKind::clairvoyant;
+  if (name == "all-on-one") return PolicyKind::one_device;
+  const auto is_named = [&name](const PolicyMaker& maker) { return maker.name == name; };
+  return std::ranges::any_of(load_policies(), is_named) ? PolicyKind::load : PolicyKind::work;
 }
 
 std::size_t MakerContext::classes() const {

@@ -40,6 +40,16 @@ struct FleetFacts {
 [[nodiscard]] Result<std::unique_ptr<Policy>> make_policy(std::string_view spec, std::uint64_t seed,
                                                           const FleetFacts& fleet);
 
+/// What a policy goes by when it places a request.
+enum class PolicyKind : unsigned char {
+  load,        ///< how busy instances are; nothing of the request or of what it costs
+  one_device,  ///< nothing: one device type, or one instance, takes all
+  work,        ///< the request, and what it costs where
+  clairvoyant  ///< the length of the answer too, which nobody knows when a request arrives
+};
+/// Of a `spec` that make_policy() accepts.
+[[nodiscard]] PolicyKind policy_kind(std::string_view spec);
+
 /// Every name that make_policy() knows, in the order of the documentation.
 [[nodiscard]] std::vector<std::string_view> policy_names();
 

@@ -139,6 +139,19 @@ struct Devices {
   ServingModel models[2] = {ServingModel({}), ServingModel({})};
 };
 
+TEST(PolicyKind, SaysWhatAPolicyGoesBy) {
+  for (const auto* spec : {"round-robin", "random", "least-connections", "power-of-two"})
+    EXPECT_EQ(policy_kind(spec), PolicyKind::load) << spec;
+  EXPECT_EQ(policy_kind("drain-rate"), PolicyKind::load);
+  EXPECT_EQ(policy_kind("all-on-one:device=small"), PolicyKind::one_device);
+  EXPECT_EQ(policy_kind("all-on-one:instance=l1"), PolicyKind::one_device);
+  for (const auto* spec : {"input-threshold", "guessed-load", "lambda-cost:lambda=0.5,known=0",
+                           "consolidation", "negawatt:miss=0.1"})
+    EXPECT_EQ(policy_kind(spec), PolicyKind::work) << spec;
+  for (const auto* spec : {"clairvoyant", "lambda-cost:lambda=0.5,known=1"})
+    EXPECT_EQ(policy_kind(spec), PolicyKind::clairvoyant) << spec;
+}
+
 TEST(EveryPolicy, PlacesWhatCanBePlacedWhereItCanRun) {
   const Devices devices;
   int refused_count = 0;

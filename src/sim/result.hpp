@@ -20,11 +20,13 @@ namespace negawatt::sim {
 
 struct SimulationResult {
   const Cluster* cluster = nullptr;
+  std::string cluster_name;
   Outcome outcome;
   EnergyMeter energy;
   Joules bound;  ///< EnergyBound::joules()
   std::string policy;
   std::uint64_t seed = 0;
+  double speed = 1.0;                ///< requests arrived so many times as fast
   std::vector<std::string> classes;  ///< names
   std::string requests_name;
   std::string sources;

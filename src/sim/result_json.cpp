@@ -97,6 +97,8 @@ std::string to_json(const SimulationResult& result) {
   Json json;
   json["policy"] = result.policy;
   json["seed"] = result.seed;
+  json["cluster"] = result.cluster_name;
+  json["speed"] = result.speed;
   json["requests_from"] = result.requests_name;
   json["requests"] = outcome.requests;
   json["completed"] = outcome.completed;
