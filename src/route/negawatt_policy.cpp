@@ -102,7 +102,7 @@ NegawattPolicy::NegawattPolicy(const NegawattSettings& settings, const MakerCont
       tightest_(tightest(slos_, &Slo::time_between_tokens)),
       guess_(context.classes(), knows),
       prices_(std::max<std::size_t>(1, context.fleet.device_types.size()), settings.patience),
-      types_(prices_.device_types(), Type(settings.miss)),
+      types_(prices_.device_types(), Type(miss_of_each(slos_, settings.miss))),
       margins_(types_.size()),
       plan_(types_.size(), {.energy = energy_weight_, .time = time_weight_},
             tightest_promise(slos_, settings)) {}

@@ -49,13 +49,22 @@ Seconds tightest(std::span<const Slo> slos, Seconds Slo::* promise) {
   return least;
 }
 
+double miss_of_each(std::span<const Slo> slos, double miss) {
+  int kinds = 0;
+  for (const auto promise :
+       {&Slo::time_to_first_token, &Slo::time_between_tokens, &Slo::time_to_completion}) {
+    kinds += tightest(slos, promise) > Seconds(0) ? 1 : 0;
+  }
+  return miss / std::max(1, kinds);
+}
+
 FlowPromise tightest_promise(std::span<const Slo> slos, const NegawattSettings& settings) {
   const Seconds first = tightest(slos, &Slo::time_to_first_token);
   constexpr double kLeastMiss = 1e-6;
   return {.first = (first > Seconds(0) ? first : settings.patience).in_si(),
           .between = tightest(slos, &Slo::time_between_tokens).in_si(),
           .completion = tightest(slos, &Slo::time_to_completion).in_si(),
-          .miss = std::max(kLeastMiss, settings.miss)};
+          .miss = std::max(kLeastMiss, miss_of_each(slos, settings.miss))};
 }
 
 }  // namespace negawatt::route

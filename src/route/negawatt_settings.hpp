@@ -21,7 +21,7 @@ struct NegawattSettings {
   double joules = 1.0;   ///< energies are divided by it
   double seconds = 1.0;  ///< times are divided by it
   Seconds patience;      ///< for a turn, where nothing was promised; and of the prices
-  double miss = 0.01;    ///< share of requests that may miss a promise
+  double miss = 0.01;    ///< share of requests that may miss any of their promises
   int nodes = 1;         ///< lengths at which the expected cost is taken
   Residuals residuals = Residuals::memoryless;
   bool plan = true;  ///< requests go where the plan of the fleet wants them, if they can
@@ -32,6 +32,9 @@ struct NegawattSettings {
 
 /// The shortest time that was promised to any class; 0: none.
 [[nodiscard]] Seconds tightest(std::span<const Slo> slos, Seconds Slo::* promise);
+
+/// What may be missed of each promise so that no more than `miss` miss any of them (union bound).
+[[nodiscard]] double miss_of_each(std::span<const Slo> slos, double miss);
 
 /// Each promise as the class has it that was promised most; a first token within `patience` where
 /// nobody was promised one.
