@@ -65,26 +65,41 @@ Chunks chunks_of(const InstanceView& view, double tokens, double decoding) {
   return {tokens, std::min(room, tokens), std::ceil(tokens / room)};
 }
 
-/// The steps of a prompt whose tokens before `tokens_done` attend to nothing but their own, while
-/// `batch` decodes in the first `shared` of them.
-Spent prefill(const ServingModel& model, const Chunks& chunks, const Batch& batch, double shared) {
-  Spent spent;
+/// The steps of a prompt.
+struct Prefill {
+  Spent all;
+  double shared = 0.0;  ///< time of those in which others decode
+};
+
+/// `batch` decodes in the first `shared` of the steps; the prompt attends to nothing but its own.
+Prefill prefill(const ServingModel& model, const Chunks& chunks, const Batch& batch,
+                double shared) {
+  Prefill spent;
   const double full = chunks.steps - 1.0;
   const double last = chunks.tokens - full * chunks.room;
   const double with = shared > 0.0 ? batch.sequences : 0.0;
   const auto context_at = [&](double k) {
     return with > 0.0 ? batch.context + batch.growth * k : 0.0;
   };
-  if (full > 0.0) {
-    // Token i attends to i + 1; the mean over the full chunks.
-    const double attention = 0.5 * chunks.room * (full * chunks.room + 1.0);
-    const double both = std::min(full, shared);
-    spent += both * step(model, {chunks.room, attention, with, context_at(0.5 * (both - 1.0))});
-    if (both < full) spent += (full - both) * step(model, {chunks.room, attention, 0.0, 0.0});
+  // Token i attends to i + 1: of `count` full chunks, `before` them, the mean.
+  const auto attention = [&](double before, double count) {
+    return chunks.room * (before * chunks.room + 0.5 * (count * chunks.room + 1.0));
+  };
+  const double both = std::min(full, shared);
+  if (both > 0.0) {
+    const double context = context_at(0.5 * (both - 1.0));
+    spent.all += both * step(model, {chunks.room, attention(0.0, both), with, context});
+    if (with > 0.0) spent.shared += spent.all.time;
   }
-  const double attention = last * (chunks.tokens - last) + 0.5 * last * (last + 1.0);
-  const bool alone = shared < chunks.steps;
-  spent += step(model, {last, attention, alone ? 0.0 : with, alone ? 0.0 : context_at(full)});
+  if (both < full) {
+    spent.all += (full - both) * step(model, {chunks.room, attention(both, full - both), 0.0, 0.0});
+  }
+  const double of_last = last * (chunks.tokens - last) + 0.5 * last * (last + 1.0);
+  const bool alone = shared < chunks.steps || with == 0.0;
+  const Spent end =
+      step(model, {last, of_last, alone ? 0.0 : with, alone ? 0.0 : context_at(full)});
+  spent.all += end;
+  if (!alone) spent.shared += end.time;
   return spent;
 }
 
@@ -286,10 +301,10 @@ Difference decode_difference(const ServingModel& model, const Sharing& sharing, 
 /// The steps that compute the request's prompt, while `others` decode in the first `shared`.
 Difference prompt_difference(const ServingModel& model, const Chunks& chunks, const Batch& others,
                              double shared) {
-  const Spent with = prefill(model, chunks, others, shared);
+  const auto [with, shared_time] = prefill(model, chunks, others, shared);
   const Spent without = decode(model, others, shared);
-  const double longer = with.time - without.time;
-  return {with.time, with.energy - without.energy, longer, others.sequences * longer};
+  return {with.time, with.energy - without.energy, with.time - without.time,
+          others.sequences * (shared_time - without.time)};
 }
 
 /// The difference that the request makes from its turn on.
@@ -347,7 +362,7 @@ double standby(const InstanceView& view, double busy, double time) {
 Cost isolated_cost(const InstanceView& view, const Task& task) {
   const ServingModel& model = *view.model;
   Spent spent;
-  if (task.prompt) spent += prefill(model, chunks_of(view, task.input_tokens, 0.0), {}, 0.0);
+  if (task.prompt) spent += prefill(model, chunks_of(view, task.input_tokens, 0.0), {}, 0.0).all;
   if (task.answer) {
     const double steps = std::max(0.0, task.output_tokens - 1.0);
     spent += decode(model, {1.0, task.input_tokens + 1.0, 1.0}, steps);

@@ -63,22 +63,32 @@ TEST(IsolatedCost, IsSplitWithoutLossBetweenPromptAndAnswer) {
 TEST(MarginalCost, IsTheDifferenceOfTwoFuturesPlayedStepByStep) {
   const ServingModel model(coefficients_for_test());
   trace::Random random(1);
-  for (int trial = 0; trial < 200; ++trial) {
-    std::vector<Sequence> running(random.below(20), {0, 1 + std::uint32_t(random.below(150)),
-                                                     50 + std::uint32_t(random.below(3000))});
-    const Sequence added{1 + std::uint32_t(random.below(5000)),
-                         1 + std::uint32_t(random.below(200)), 0};
+  for (int trial = 0; trial < 1000; ++trial) {
+    // One draw a statement: the order within one is the compiler's. Often they leave while the
+    // prompt is computed.
+    const auto count = random.below(20);
+    const auto left = 1 + std::uint32_t(random.below(trial % 4 == 0 ? 4 : 150));
+    const auto context = 50 + std::uint32_t(random.below(3000));
+    const auto prompt = 1 + std::uint32_t(random.below(9000));
+    const auto output = 1 + std::uint32_t(random.below(200));
+    std::vector<Sequence> running(count, {0, left, context});
+    const Sequence added{prompt, output, 0};
     const InstanceView view = view_of(model, running);
     const Marginal reckoned =
         marginal_cost(view, {double(added.prompt), double(added.left)}, Residuals::equal);
     running.push_back(added);
     const Marginal played = difference(model, running, view.most_step_tokens);
-    const double scale = played.energy.in_si();
-    EXPECT_NEAR(reckoned.energy.in_si(), played.energy.in_si(), 1e-9 * scale);
-    EXPECT_NEAR(reckoned.delay.in_si(), played.delay.in_si(), 1e-9);
-    EXPECT_NEAR(reckoned.busy.in_si(), played.busy.in_si(), 1e-9);
-    EXPECT_NEAR(reckoned.time_to_first_token.in_si(), played.time_to_first_token.in_si(), 1e-9);
-    EXPECT_NEAR(reckoned.time_to_completion.in_si(), played.time_to_completion.in_si(), 1e-9);
+    // Where residents leave while the prompt is computed, later chunks have their room as well.
+    const bool leave = count > 0 && left <= 1 + prompt / (view.most_step_tokens - count);
+    const double part = leave ? 0.03 : 1e-9;
+    const auto expect_same = [&](double a, double b) {
+      EXPECT_NEAR(a, b, part * std::max(std::abs(b), 0.1)) << "trial " << trial;
+    };
+    expect_same(reckoned.energy.in_si(), played.energy.in_si());
+    expect_same(reckoned.delay.in_si(), played.delay.in_si());
+    expect_same(reckoned.busy.in_si(), played.busy.in_si());
+    expect_same(reckoned.time_to_first_token.in_si(), played.time_to_first_token.in_si());
+    expect_same(reckoned.time_to_completion.in_si(), played.time_to_completion.in_si());
   }
 }
 
