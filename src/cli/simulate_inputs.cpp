@@ -25,7 +25,6 @@
 namespace negawatt::cli {
 namespace {
 
-constexpr std::string_view kClairvoyant = "clairvoyant";
 constexpr std::size_t kMostCases = 100'000;
 
 /// FNV-1a (Fowler, Noll, Vo): enough to tell inputs apart that differ by accident.
@@ -229,9 +228,10 @@ Result<sim::SimulationResult> simulate_case(const SimulateInputs& inputs, const 
                                .sources = description.sources};
   sim::EnergyBound bound(cluster);
   sim::Observer* observers[] = {&result.energy, &bound};
-  NW_TRY(result.outcome,
-         sim::simulate(cluster, *source, *policy,
-                       {.observers = observers, .clairvoyant = policy->name() == kClairvoyant}));
+  NW_TRY(result.outcome, sim::simulate(cluster, *source, *policy,
+                                       {.observers = observers,
+                                        .clairvoyant = route::policy_kind(one.policy) ==
+                                                       route::PolicyKind::clairvoyant}));
   result.bound = bound.joules();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   result.wall = Seconds(elapsed.count());

@@ -57,6 +57,8 @@ struct StepCoefficients {
   // takes 1 + cap_slowdown (r - 1) times as long. 1: its energy stays; less: voltage falls as well.
   double power_cap = 0;  ///< 0: none; else above idle_power + active_power
   double cap_slowdown = 1;
+
+  bool operator==(const StepCoefficients&) const = default;
 };
 
 /// The steps of one instance. Immutable and cheap to copy.

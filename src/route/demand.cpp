@@ -23,13 +23,30 @@ bool Demand::advance(Seconds now) {
   return true;
 }
 
+Demand::Size& Demand::size_of(double input_tokens) {
+  const auto tokens = static_cast<std::uint64_t>(std::max(1.0, input_tokens));
+  return sizes_[std::min<std::size_t>(kSizes, std::bit_width(tokens)) - 1];
+}
+
 void Demand::arrived(double input_tokens, double output_tokens) {
   count_ += 1.0;
-  const auto tokens = static_cast<std::uint64_t>(std::max(1.0, input_tokens));
-  Size& size = sizes_[std::min<std::size_t>(kSizes, std::bit_width(tokens)) - 1];
+  Size& size = size_of(input_tokens);
   size.count += 1.0;
   size.input += input_tokens;
   size.output += output_tokens;
+}
+
+void Demand::ended(double input_tokens, double output_tokens) {
+  Size& size = size_of(input_tokens);
+  size.ended += 1.0;
+  size.ended_output += output_tokens;
+  size.ended_output_2 += output_tokens * output_tokens;
+}
+
+double Demand::spread_of(const Size& size) {
+  if (size.ended <= 0.0) return 0.0;
+  const double mean = size.ended_output / size.ended;
+  return std::sqrt(std::max(0.0, size.ended_output_2 / size.ended - mean * mean));
 }
 
 void Demand::end_window() {
@@ -68,9 +85,13 @@ void Demand::summarise() {
   const double fade = all > kRemembered ? kRemembered / all : 1.0;
   for (Size& size : sizes_) {
     if (size.count > 1e-3 * all) {
-      parts_[part_count_++] = {size.count / all, size.input / size.count, size.output / size.count};
+      parts_[part_count_++] = {size.count / all, size.input / size.count, size.output / size.count,
+                               spread_of(size)};
     }
-    size = {fade * size.count, fade * size.input, fade * size.output};
+    for (double* sum : {&size.count, &size.input, &size.output, &size.ended, &size.ended_output,
+                        &size.ended_output_2}) {
+      *sum *= fade;
+    }
   }
   double kept = 0.0;
   for (std::size_t i = 0; i < part_count_; ++i) kept += parts_[i].share;

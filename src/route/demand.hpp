@@ -23,6 +23,8 @@ class Demand {
   /// Time has passed. True once a window (or more) has ended since it last was.
   bool advance(Seconds now);
   void arrived(double input_tokens, double output_tokens);
+  /// A request has ended: how its answer varies is learned.
+  void ended(double input_tokens, double output_tokens);
 
   /// Requests a second in each window that has ended, the least first.
   [[nodiscard]] std::span<const double> rates() const { return {sorted_.data(), ended_}; }
@@ -37,7 +39,12 @@ class Demand {
     double count = 0;  ///< fading
     double input = 0;
     double output = 0;
+    double ended = 0;  ///< likewise fading
+    double ended_output = 0;
+    double ended_output_2 = 0;
   };
+  [[nodiscard]] static double spread_of(const Size& size);
+  [[nodiscard]] Size& size_of(double input_tokens);
   void end_window();
   void summarise();
 

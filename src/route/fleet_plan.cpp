@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "trace/random.hpp"
 
@@ -11,6 +12,7 @@ namespace negawatt::route {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kNearlyNone = 1e-9;  // of the peak: rounding
 
 FlowPromise stretched(const FlowPromise& promise, const PlanMargins& margins, double pooled) {
   return {.first = promise.first / margins.first,
@@ -20,18 +22,51 @@ FlowPromise stretched(const FlowPromise& promise, const PlanMargins& margins, do
           .pooled = pooled};
 }
 
+/// The requests of a flow that the memory of an instance holds.
+class AbleParts {
+ public:
+  AbleParts(std::span<const FlowPart> parts, const InstanceView& view) {
+    for (const FlowPart& part : parts) {
+      if (part.input_tokens + part.output_tokens > static_cast<double>(view.kv_capacity)) continue;
+      parts_[count_++] = part;
+      share_ += part.share;
+    }
+    for (std::size_t i = 0; i < count_; ++i) parts_[i].share /= share_;
+  }
+  [[nodiscard]] std::span<const FlowPart> parts() const { return {parts_.data(), count_}; }
+  [[nodiscard]] double share() const { return share_; }
+
+ private:
+  std::array<FlowPart, Demand::kSizes> parts_{};
+  std::size_t count_ = 0;
+  double share_ = 0.0;
+};
+
 }  // namespace
 
-FleetPlan::FleetPlan(std::size_t device_types, const PlanWeights& weights,
-                     const FlowPromise& promise)
-    : weights_(weights), promise_(promise), types_(std::max<std::size_t>(1, device_types)) {
+/// The best choice so far, and how many have been looked at.
+struct FleetPlan::Search {
+  double peak = 0.0;
+  Choice best;
+  int looked_at = 0;
+};
+
+FleetPlan::FleetPlan(std::size_t device_types, std::size_t instances, const PlanWeights& weights,
+                     const FlowPromise& promise, double miss)
+    : weights_(weights),
+      promise_(promise),
+      miss_(miss),
+      types_(std::max<std::size_t>(1, device_types)),
+      order_(types_.size()) {
   members_.reserve(kMostTypes);
+  is_member_.reserve(instances);
+  was_member_.reserve(instances);
 }
 
 void FleetPlan::served(bool kept) {
   constexpr double kStep = 0.02;
   constexpr double kMost = 1.4;  // four times
-  log_strain_ = std::clamp(log_strain_ + kStep * ((kept ? 0.0 : 1.0) - promise_.miss), 0.0, kMost);
+  log_strain_ = std::clamp(log_strain_ + kStep * ((kept ? 0.0 : 1.0) - miss_), 0.0, kMost);
   strain_ = trace::same_exp(log_strain_);
 }
 
@@ -55,7 +90,10 @@ void FleetPlan::look_at(std::span<const InstanceView> views, std::span<const Pla
                      ? weights_.energy * (type.view->start_energy.in_si() +
                                           (idle - sleep) * type.view->sleeps_after.in_si())
                      : 0.0;
-    const InstanceFlow flow(*type.view, demand_.parts());
+    const AbleParts able(demand_.parts(), *type.view);
+    type.able = able.share();
+    if (type.able <= 0.0) continue;
+    const InstanceFlow flow(*type.view, able.parts());
     type.most_rate = flow.most_rate(stretched(promise_, margins[i], type.instances));
     for (std::size_t k = 1; k < kPoints; ++k) {
       const double part = static_cast<double>(k) / (kPoints - 1);
@@ -64,6 +102,20 @@ void FleetPlan::look_at(std::span<const InstanceView> views, std::span<const Pla
       type.cost[k] = weights_.energy * s.power + weights_.time * rate * s.completion;
     }
   }
+}
+
+/// The cheapest when full first.
+void FleetPlan::sort_types() {
+  const auto cost_when_full = [&](std::size_t t) {
+    const Type& type = types_[t];
+    return type.most_rate > 0.0 ? (type.ready + type.cost.back()) / type.most_rate : kInfinite;
+  };
+  std::iota(order_.begin(), order_.end(), std::size_t{0});
+  std::ranges::sort(order_, [&](std::size_t a, std::size_t b) {
+    const double cost_a = cost_when_full(a);
+    const double cost_b = cost_when_full(b);
+    return cost_a != cost_b ? cost_a < cost_b : a < b;
+  });
 }
 
 double FleetPlan::cost_of(const Type& type, double rate) const {
@@ -75,55 +127,67 @@ double FleetPlan::cost_of(const Type& type, double rate) const {
   return (1.0 - part) * type.cost[low] + part * type.cost[low + 1];
 }
 
+/// What the member takes of `left` requests a second.
+double FleetPlan::taken(const Member& member, double left) const {
+  const Type& type = types_[member.type];
+  return std::min(type.able * left, type.most_rate * member.count);
+}
+
 /// Cost a second, mean over the windows of late: each member takes what those before it leave.
 void FleetPlan::judge(Choice& choice, double peak) const {
+  const auto members = std::span(choice.members).first(choice.size);
   double all = 0.0;
   for (const Type& type : types_) all += type.resting * type.instances;
-  double capacity = 0.0;
-  for (std::size_t i = 0; i < choice.size; ++i) {
-    const Type& type = types_[choice.members[i].type];
-    all += (type.ready - type.resting) * choice.members[i].count;
-    capacity += type.most_rate * choice.members[i].count;
+  choice.shortfall = peak;
+  for (const Member& member : members) {
+    const Type& type = types_[member.type];
+    all += (type.ready - type.resting) * member.count;
+    choice.shortfall -= taken(member, choice.shortfall);
   }
-  choice.shortfall = std::max(0.0, peak - capacity);
+  if (choice.shortfall <= kNearlyNone * peak) choice.shortfall = 0.0;
   double serving = 0.0;
   for (const double rate : demand_.rates()) {
     double left = rate;
-    for (std::size_t i = 0; i < choice.size; ++i) {
-      const Type& type = types_[choice.members[i].type];
-      const double count = choice.members[i].count;
-      const double taken = std::min(left, type.most_rate * count);
-      serving += count * cost_of(type, taken / count);
-      left -= taken;
+    for (const Member& member : members) {
+      const double here = taken(member, left);
+      serving += member.count * cost_of(types_[member.type], here / member.count);
+      left -= here;
     }
   }
   choice.cost = all + serving / static_cast<double>(demand_.rates().size());
 }
 
-/// Tries every type that `choice` does not hold yet as its last one, and goes on from there.
-void FleetPlan::extend(Choice choice, double left, double peak, Choice& best) const {
+/// Tries every type that `choice` does not hold yet as its last one, and goes on from there. What
+/// already costs more than the best that falls short of nothing is not gone on with. Types come in
+/// the order of their cost, so that where there are too many to try all, the first tries are good.
+void FleetPlan::extend(Choice choice, double left, Search& search) const {
   if (choice.size == kMostTypes) return;
   const std::size_t last = choice.size++;
-  for (std::size_t t = 0; t < types_.size(); ++t) {
+  for (const std::size_t t : order_) {
     const Type& type = types_[t];
     const auto held = std::span(choice.members).first(last);
     if (type.most_rate <= 0.0 ||
         std::ranges::any_of(held, [&](const Member& m) { return m.type == t; })) {
       continue;
     }
-    const auto wanted = static_cast<std::uint32_t>(
-        std::clamp(std::ceil(left / type.most_rate), 1.0, static_cast<double>(type.instances)));
+    const auto wanted = static_cast<std::uint32_t>(std::clamp(
+        std::ceil(type.able * left / type.most_rate), 1.0, static_cast<double>(type.instances)));
     // All counts where there are few, else every half of them.
     constexpr std::uint32_t kFew = 4;
+    constexpr int kMostLooks = 20'000;
     for (std::uint32_t count = wanted; count > 0; count = count > kFew ? count / 2 : count - 1) {
+      if (++search.looked_at > kMostLooks) return;
       choice.members[last] = {t, count};
-      judge(choice, peak);
+      judge(choice, search.peak);
+      Choice& best = search.best;
       const bool better = choice.shortfall != best.shortfall
                               ? choice.shortfall < best.shortfall
                               : choice.cost + start_of(choice) < best.cost + start_of(best);
       if (better) best = choice;
-      const double rest = left - type.most_rate * count;
-      if (rest > 0.0) extend(choice, rest, peak, best);
+      const double rest = left - taken(choice.members[last], left);
+      if (rest <= kNearlyNone * search.peak || (best.shortfall == 0.0 && choice.cost >= best.cost))
+        continue;
+      extend(choice, rest, search);
     }
   }
 }
@@ -148,12 +212,13 @@ void FleetPlan::make(std::span<const InstanceView> views, std::span<const PlanMa
     return;
   }
   look_at(views, margins);
+  sort_types();
   planned_strain_ = strain_;
-  const double peak = strain_ * demand_.peak();
-  Choice best;
+  Search search{.peak = strain_ * demand_.peak()};
+  Choice& best = search.best;
   best.cost = kInfinite;
   best.shortfall = kInfinite;
-  extend({}, peak, peak, best);
+  extend({}, search.peak, search);
   // What is there stays unless it falls short or the other saves something.
   constexpr double kWorthIt = 0.97;
   if (exists()) {
@@ -161,7 +226,7 @@ void FleetPlan::make(std::span<const InstanceView> views, std::span<const PlanMa
     const bool there =
         std::ranges::all_of(std::span(stays.members).first(stays.size),
                             [&](const Member& m) { return m.count <= types_[m.type].instances; });
-    judge(stays, peak);
+    judge(stays, search.peak);
     if (there && stays.shortfall <= best.shortfall && best.cost > kWorthIt * stays.cost) {
       best = stays;
     }
@@ -202,16 +267,19 @@ void FleetPlan::settle_states() {
   for (const double rate : demand_.rates()) {
     double left = rate;
     for (const Member& member : members_) {
-      const double taken = std::min(left, types_[member.type].most_rate * member.count);
+      const double here = taken(member, left);
       types_[member.type].share +=
-          taken / member.count / static_cast<double>(demand_.rates().size());
-      left -= taken;
+          here / member.count / static_cast<double>(demand_.rates().size());
+      left -= here;
     }
   }
   for (Type& type : types_) {
     if (type.view == nullptr) continue;
     const double rate = type.share > 0.0 ? type.share : kSome * type.most_rate;
-    type.state = InstanceFlow(*type.view, demand_.parts()).at(rate);
+    if (type.able > 0.0) {
+      type.state =
+          InstanceFlow(*type.view, AbleParts(demand_.parts(), *type.view).parts()).at(rate);
+    }
     type.view = nullptr;  // of this call only
   }
 }

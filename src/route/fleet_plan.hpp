@@ -37,12 +37,20 @@ struct PlanMargins {
 
 class FleetPlan {
  public:
-  FleetPlan(std::size_t device_types, const PlanWeights& weights, const FlowPromise& promise);
+  /// `miss`: share of requests for which the plan's instances may be too few.
+  FleetPlan(std::size_t device_types, std::size_t instances, const PlanWeights& weights,
+            const FlowPromise& promise, double miss);
 
   /// Time has passed. True: there is something to learn from; call make().
-  bool advance(Seconds now) { return demand_.advance(now) || is_strained(); }
+  bool advance(Seconds now) {
+    now_ = now;
+    return demand_.advance(now) || is_strained();
+  }
   void arrived(double input_tokens, double output_tokens) {
     demand_.arrived(input_tokens, output_tokens);
+  }
+  void ended(double input_tokens, double output_tokens) {
+    demand_.ended(input_tokens, output_tokens);
   }
   /// Whether an instance of the plan could keep the promises to a request that arrived. Bursts
   /// are met by planning for more than came.
@@ -56,6 +64,10 @@ class FleetPlan {
   [[nodiscard]] bool includes(std::size_t instance) const {
     return instance < is_member_.size() && is_member_[instance] != 0;
   }
+  /// Until when it wants the instance on, if nobody comes any more: as long as it remembers.
+  [[nodiscard]] Seconds wanted_until(std::size_t instance) const {
+    return includes(instance) ? now_ + Seconds(Demand::kWindow * Demand::kWindows) : Seconds();
+  }
   /// Cost a second that the plan expects: of serving, of being on, of resting.
   [[nodiscard]] double cost() const { return choice_.cost; }
   /// Requests a second, of the most that is expected, that it cannot serve within their promises.
@@ -66,13 +78,14 @@ class FleetPlan {
   }
 
  private:
-  static constexpr std::size_t kPoints = 17;  ///< of the cost over the rate
-  static constexpr std::size_t kMostTypes = 3;
+  static constexpr std::size_t kPoints = 17;    ///< of the cost over the rate
+  static constexpr std::size_t kMostTypes = 8;  ///< of one plan
 
   struct Type {
     const InstanceView* view = nullptr;  ///< one of them
     std::uint32_t instances = 0;
     std::uint32_t on = 0;                ///< of them, now
+    double able = 1.0;                   ///< share of the requests that its memory holds
     double most_rate = 0.0;              ///< of an instance
     std::array<double, kPoints> cost{};  ///< a second, of an instance, idle power apart
     double resting = 0.0;                ///< cost a second of one that is not a member
@@ -94,17 +107,23 @@ class FleetPlan {
 
   [[nodiscard]] bool is_strained() const { return strain_ > 1.25 * planned_strain_; }
   void look_at(std::span<const InstanceView> views, std::span<const PlanMargins> margins);
+  void sort_types();
   [[nodiscard]] double cost_of(const Type& type, double rate) const;
+  [[nodiscard]] double taken(const Member& member, double left) const;
   void judge(Choice& choice, double peak) const;
-  void extend(Choice choice, double left, double peak, Choice& best) const;
+  struct Search;
+  void extend(Choice choice, double left, Search& search) const;
   [[nodiscard]] double start_of(const Choice& choice) const;
   void take(const Choice& choice, std::span<const InstanceView> views);
   void settle_states();
 
   PlanWeights weights_;
   FlowPromise promise_;
+  double miss_;
   Demand demand_;
+  Seconds now_;
   std::vector<Type> types_;
+  std::vector<std::size_t> order_;  ///< of types_, the cheapest when full first
   Choice choice_;
   std::vector<Member> members_;
   std::vector<std::uint8_t> is_member_;

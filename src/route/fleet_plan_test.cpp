@@ -58,7 +58,7 @@ constexpr FlowPart kAlike{1.0, 200, 80};
 constexpr FlowPromise kPromise{.first = 1.0, .between = 0.05};
 
 FleetPlan plan_at(const Fleet& fleet, double rate, double seconds = 600.0) {
-  FleetPlan plan(fleet.models.size(), {}, kPromise);
+  FleetPlan plan(fleet.models.size(), fleet.views.size(), {}, kPromise, 0.01);
   const std::vector<PlanMargins> margins(fleet.models.size());
   for (double now = 0.0; now <= seconds; now += 1.0 / rate) {
     if (plan.advance(Seconds(now))) plan.make(fleet.views, margins);
@@ -184,13 +184,51 @@ TEST(FleetPlan, IsAsGoodAsTheBestOfAllSets) {
   EXPECT_GT(mixed, 10);
 }
 
+TEST(FleetPlan, UsesAsManyTypesAsItTakes) {
+  Fleet fleet;
+  double capacity = 0.0;
+  for (std::uint32_t type = 0; type < 6; ++type) {
+    fleet.add(scaled(1.0 + 0.1 * type, 1.0 + 0.15 * type), 1);
+    capacity += most_rate(fleet, type);
+  }
+  fleet.build(true);
+  const FleetPlan plan = plan_at(fleet, 0.97 * capacity, 90.0);
+  EXPECT_EQ(members(plan, fleet), (std::vector<std::uint32_t>{1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(plan.shortfall(), 0.0);
+}
+
+TEST(FleetPlan, CountsOnNobodyForWhatItsMemoryCannotHold) {
+  Fleet fleet;
+  fleet.add(scaled(1, 1), 1);
+  fleet.add(scaled(1, 3), 1);
+  fleet.build(true);
+  fleet.views[0].kv_capacity = 1000;
+  FleetPlan plan(2, 2, {}, kPromise, 0.01);
+  const std::vector<PlanMargins> margins(2);
+  for (double now = 0.0; now < 100.0; now += 0.5) {
+    if (plan.advance(Seconds(now))) plan.make(fleet.views, margins);
+    plan.arrived(int(now) % 10 == 0 ? 3000 : 200, 80);
+  }
+  EXPECT_EQ(plan.shortfall(), 0.0);
+  EXPECT_EQ(members(plan, fleet)[1], 1U) << "one request in ten fits nowhere else";
+}
+
+TEST(FleetPlan, WantsNobodyOnForEver) {
+  Fleet fleet;
+  fleet.add(scaled(1, 1), 1);
+  fleet.build(true);
+  const FleetPlan plan = plan_at(fleet, 1.0, 100.0);
+  ASSERT_TRUE(plan.includes(0));
+  EXPECT_NEAR(plan.wanted_until(0).in_si(), 700.0, 1.0);
+}
+
 TEST(FleetPlan, StaysUnlessSomethingIsSaved) {
   Fleet fleet;
   fleet.add(scaled(1, 1), 1);
   fleet.add(scaled(1, 0.99), 1);
   fleet.build(true);
   std::vector<PlanMargins> margins(2);
-  FleetPlan plan(2, {}, kPromise);
+  FleetPlan plan(2, 2, {}, kPromise, 0.01);
   const auto run = [&](double from, double until) {
     for (double now = from; now <= until; now += 1.0) {
       if (plan.advance(Seconds(now))) plan.make(fleet.views, margins);
@@ -214,7 +252,7 @@ TEST(FleetPlan, PlansForMoreWhenItsInstancesDoNotKeepUp) {
   fleet.build(true);
   const std::vector<PlanMargins> margins(1);
   const double rate = 0.9 * most_rate(fleet, 0);
-  FleetPlan plan(1, {}, kPromise);
+  FleetPlan plan(1, 4, {}, kPromise, 0.01);
   const auto run = [&](double from, double until, bool kept) {
     for (double now = from; now <= until; now += 1.0 / rate) {
       if (plan.advance(Seconds(now))) plan.make(fleet.views, margins);

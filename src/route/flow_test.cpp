@@ -46,8 +46,9 @@ TEST(InstanceFlow, TakesNoStepWithoutASequence) {
   const InstanceFlow flow(view_of(model, {}), kAnswers);
   // 0.1 on average, so that a step has 0.1 / (1 - exp(-0.1)): those that are not empty.
   const double some = 0.1 / -std::expm1(-0.1);
-  EXPECT_NEAR(flow.at(1e-3).batch, some, 1e-9);
-  EXPECT_NEAR(flow.at(1e-3).power, 1e-3 * 100 * 60.0 / some, 1e-9);
+  EXPECT_NEAR(flow.at(1e-3).batch, some, 1e-3);
+  // And a step for a prompt that finds nobody.
+  EXPECT_NEAR(flow.at(1e-3).power, 1e-3 * (100 / some + std::exp(-0.1)) * 60.0, 1e-2);
 }
 
 TEST(InstanceFlow, IsFullWhereTheBatchIs) {
@@ -58,7 +59,7 @@ TEST(InstanceFlow, IsFullWhereTheBatchIs) {
   // At 2.3 a second 230 on average; 265 in one case of a hundred.
   EXPECT_TRUE(flow.at(2.3).is_full);
   EXPECT_FALSE(flow.at(2.1).is_full);
-  EXPECT_FALSE(flow.at(2.3, 0.01, 100.0).is_full) << "where others have room";
+  EXPECT_FALSE(flow.at(2.3, {.pooled = 100}).is_full) << "where others have room";
 }
 
 TEST(InstanceFlow, QueuesPromptsAsOneServerDoes) {
@@ -74,6 +75,25 @@ TEST(InstanceFlow, QueuesPromptsAsOneServerDoes) {
   // M/D/1: half of the load is waited for, over 1 - load.
   EXPECT_NEAR(s.completion, 0.1 + 0.5 * 0.5 * 0.1 / 0.5, 1e-9);
   EXPECT_NEAR(s.power, 5.0 * 100 * 0.02, 1e-9);
+}
+
+TEST(InstanceFlow, PaysForTheStepsOfPromptsThatNobodySharesThemWith) {
+  const ServingModel model(plain());
+  const FlowPart prompts[] = {{1.0, 100, 1}};
+  const SteadyState s = InstanceFlow(view_of(model, {}), prompts).at(0.1);
+  EXPECT_NEAR(s.power, 0.1 * 60.0, 1e-9);  // a step of a second each
+  EXPECT_NEAR(s.load, 0.1, 1e-9);
+}
+
+TEST(InstanceFlow, AnswersThatVaryTakeLongerThanTheirMean) {
+  const ServingModel model(plain());
+  const FlowPart alike[] = {{1.0, 100, 101}};
+  const FlowPart unlike[] = {{1.0, 100, 101, 50}};
+  const SteadyState a = InstanceFlow(view_of(model, {}), alike).at(0.1);
+  const SteadyState b = InstanceFlow(view_of(model, {}), unlike).at(0.1);
+  EXPECT_EQ(a.completion, b.completion);
+  // Of a normal variable 1 % is more than 2.326 standard deviations above the mean.
+  EXPECT_NEAR(b.longest_completion - a.longest_completion, 2.326 * 50.0, 0.1);
 }
 
 TEST(InstanceFlow, DrawsNoMoreThanTheCapForPrompts) {
@@ -100,8 +120,8 @@ TEST(InstanceFlow, ServesTheMostThatKeepsEachPromise) {
   for (const double first : {2.0, 0.5, 0.3}) {
     const double rate = flow.most_rate({.first = first});
     EXPECT_LE(rate, before);
-    EXPECT_LE(flow.at(rate).first, first);
-    EXPECT_TRUE(flow.at(1.01 * rate).first > first || flow.at(1.01 * rate).is_full);
+    EXPECT_LE(flow.at(rate).longest_first, first);
+    EXPECT_TRUE(flow.at(1.01 * rate).longest_first > first || flow.at(1.01 * rate).is_full);
     before = rate;
   }
   before = unbound;
@@ -111,7 +131,7 @@ TEST(InstanceFlow, ServesTheMostThatKeepsEachPromise) {
     EXPECT_LE(flow.at(rate).longest_between, between);
     before = rate;
   }
-  EXPECT_LE(flow.at(flow.most_rate({.completion = 2.0})).completion, 2.0);
+  EXPECT_LE(flow.at(flow.most_rate({.completion = 2.0})).longest_completion, 2.0);
   EXPECT_EQ(flow.most_rate({.between = 1e-4}), 0.0) << "a single one would take longer";
 }
 
@@ -135,7 +155,7 @@ TEST(CostInFlow, AddsUpToThePowerOfTheFlow) {
   for (const double part : {0.01, 0.2, 0.6, 0.9}) {
     const double rate = part * flow.most_rate({});
     const SteadyState s = flow.at(rate);
-    const Cost cost = cost_in_flow(view, {600, 150}, s.batch, s.load);
+    const Cost cost = cost_in_flow(view, {600, 150}, s);
     EXPECT_NEAR(rate * cost.energy.in_si() / s.power, 1.0, 1e-9) << part;
   }
 }

@@ -73,6 +73,9 @@ TEST(MakePolicy, SaysWhatIsWrong) {
             "policy 'all-on-one': device is 'huge', expected one of small, large");
   EXPECT_THAT(refused("all-on-one"), HasSubstr("needs device, the device type"));
   EXPECT_THAT(refused("all-on-one:instance=x9"), HasSubstr("expected the name of an instance"));
+  EXPECT_THAT(refused("all-on-one:device=small,instance=l0"),
+              HasSubstr("instance is 'l0', expected nothing beside a device type"));
+  EXPECT_THAT(refused("negawatt:nodes=2.5"), HasSubstr("nodes is '2.5', expected a whole number"));
   EXPECT_THAT(refused("input-threshold", {}), HasSubstr("needs small, a device type"));
   EXPECT_THAT(refused("negawatt:residuals=odd"), HasSubstr("expected equal or memoryless"));
   EXPECT_THAT(refused("a\nb"), HasSubstr("no policy 'a\\x0ab'"));
@@ -236,16 +239,23 @@ TEST(EveryPolicy, ThatScoresInstancesDoesNotMindTheirOrder) {
 // place() runs on the path of every request.
 TEST(EveryPolicy, PlacesWithoutAllocating) {
   const Devices devices;
-  for (const std::string& spec : every_policy()) {
-    const auto policy = made(spec);
-    trace::Random random(9);
-    std::vector<InstanceView> views(16);
-    for (InstanceView& view : views) view = random_view(random, devices.models);
-    const std::size_t before = testing::allocations();
-    for (int trial = 0; trial < 100; ++trial) {
-      (void)policy->place({Seconds(trial), 100}, views);
+  FleetFacts fleet = two_types();
+  fleet.instances.resize(16, "one");
+  for (const bool whole : {false, true}) {  // true: there are plans of the fleet too
+    for (const std::string& spec : every_policy()) {
+      const auto policy = made(spec, fleet);
+      trace::Random random(9);
+      std::vector<InstanceView> views(fleet.instances.size());
+      for (InstanceView& view : views) {
+        view = random_view(random, devices.models);
+        if (whole) view.role = Role::both;
+      }
+      const std::size_t before = testing::allocations();
+      for (int trial = 0; trial < 100; ++trial) {
+        (void)policy->place({Seconds(5.0 * trial), 100}, views);
+      }
+      EXPECT_EQ(testing::allocations(), before) << spec << (whole ? ", whole" : "");
     }
-    EXPECT_EQ(testing::allocations(), before) << spec;
   }
   EXPECT_GT(testing::allocations(), 0U);
 }

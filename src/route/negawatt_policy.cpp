@@ -39,8 +39,8 @@ class NegawattPolicy final : public Policy {
   std::optional<double> progressed(const Progress& progress) override {
     return guess_.progressed(progress);
   }
-  [[nodiscard]] bool wants_on(std::size_t instance) const override {
-    return plan_.includes(instance);
+  [[nodiscard]] Seconds wanted_until(std::size_t instance) const override {
+    return plan_.wanted_until(instance);
   }
 
  private:
@@ -104,8 +104,9 @@ NegawattPolicy::NegawattPolicy(const NegawattSettings& settings, const MakerCont
       prices_(std::max<std::size_t>(1, context.fleet.device_types.size()), settings.patience),
       types_(prices_.device_types(), Type(miss_of_each(slos_, settings.miss))),
       margins_(types_.size()),
-      plan_(types_.size(), {.energy = energy_weight_, .time = time_weight_},
-            tightest_promise(slos_, settings)) {}
+      plan_(types_.size(), context.fleet.instances.size(),
+            {.energy = energy_weight_, .time = time_weight_}, tightest_promise(slos_, settings),
+            settings.miss) {}
 
 void NegawattPolicy::look_at_fleet(std::span<const InstanceView> views) {
   for (Type& type : types_) {
@@ -216,7 +217,8 @@ std::optional<Placement> NegawattPolicy::place(const Arrival& arrival,
     plan_.arrived(arrival.input_tokens, asked.output_tokens);
     if (plan_.exists()) {
       whole = best_of_plan(asked, views);
-      plan_.served(whole.broken == 0.0);
+      // What none of them can hold says nothing about how many there are.
+      if (is_offer(whole)) plan_.served(whole.broken == 0.0);
     }
   }
   if (whole.broken > 0.0) return place_anywhere(asked, views, whole);
@@ -268,8 +270,7 @@ Offer NegawattPolicy::best_of_plan(const Asked& asked, std::span<const InstanceV
   for (std::size_t t = 0; t < types_.size(); ++t) {
     Type& type = types_[t];
     if (!is_offer(type.best)) continue;
-    const SteadyState& state = plan_.state(t);
-    const Cost cost = cost_in_flow(views[type.best.instance], task, state.batch, state.load);
+    const Cost cost = cost_in_flow(views[type.best.instance], task, plan_.state(t));
     type.best.cost = energy_weight_ * cost.energy.in_si() + time_weight_ * cost.time.in_si();
     type.best.priced = type.best.cost + prices_.price(type.best.device_type) * type.best.time;
     if (type.best.broken == 0.0) type.least_cost = type.best.cost;
@@ -291,6 +292,7 @@ void NegawattPolicy::settle(const Offer& chosen) {
 
 void NegawattPolicy::completed(const Completion& c) {
   guess_.completed(c);
+  if (c.finished) plan_.ended(c.input_tokens, c.output_tokens);
   // In overload promises are broken knowingly: that says nothing about the forecasts.
   constexpr double kOverload = 0.05;
   if (!c.finished || broken_ > kOverload || c.time_to_completion <= Seconds(0)) return;

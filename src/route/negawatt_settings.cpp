@@ -28,7 +28,9 @@ NegawattSettings read_settings(std::string_view name, Parameters& parameters,
   settings.joules = parameters.number("joules", {1e-9, 1e12}, settings.joules);
   settings.seconds = parameters.number("seconds", {1e-9, 1e12}, settings.seconds);
   settings.miss = parameters.number("miss", {0.0, 1.0}, settings.miss);
-  settings.nodes = static_cast<int>(parameters.number("nodes", {1.0, 9.0}, settings.nodes));
+  const double nodes = parameters.number("nodes", {1.0, 9.0}, settings.nodes);
+  settings.nodes = static_cast<int>(nodes);
+  if (settings.nodes != nodes) parameters.refuse("nodes", "a whole number from 1 to 9");
   settings.patience =
       Seconds(parameters.number("patience", {1e-3, 1e9}, default_patience(context.fleet).in_si()));
   settings.plan = parameters.number("plan", {0.0, 1.0}, settings.plan ? 1.0 : 0.0) > 0.5;

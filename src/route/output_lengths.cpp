@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/result.hpp"
+#include "trace/random.hpp"
 
 namespace negawatt::route {
 namespace {
@@ -26,8 +27,8 @@ LengthTable built_in_prior() {
   std::array<double, kBins> probability{};
   double sum = 0.0;
   for (std::size_t bin = 1; bin < kBins; ++bin) {
-    const double z = std::log(mean_of_bin(bin) / kMedian) / kSigma;
-    probability[bin] = std::exp(-0.5 * z * z) / mean_of_bin(bin) * LengthGrid::width_of(bin);
+    const double z = trace::same_log(mean_of_bin(bin) / kMedian) / kSigma;
+    probability[bin] = trace::same_exp(-0.5 * z * z) / mean_of_bin(bin) * LengthGrid::width_of(bin);
     sum += probability[bin];
   }
   for (double& p : probability) p /= sum;

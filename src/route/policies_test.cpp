@@ -298,13 +298,14 @@ TEST_F(Policies, NegawattKeepsOnWhatItsPlanNeeds) {
   const auto policy = make("negawatt");
   const auto wanted = [&] {
     int count = 0;
-    for (std::size_t i = 0; i < views_.size(); ++i) count += policy->wants_on(i) ? 1 : 0;
+    for (std::size_t i = 0; i < views_.size(); ++i)
+      count += policy->wanted_until(i) > Seconds(0) ? 1 : 0;
     return count;
   };
   EXPECT_EQ(wanted(), 0);
   for (double now = 0.0; now < 70.0; now += 0.5) {
     const auto at = chosen(*policy, {.now = Seconds(now), .input_tokens = 100});
-    EXPECT_TRUE(wanted() == 0 || policy->wants_on(at)) << now;
+    EXPECT_TRUE(wanted() == 0 || policy->wanted_until(at) > Seconds(now)) << now;
   }
   EXPECT_EQ(wanted(), 1);
 }

@@ -99,9 +99,9 @@ class Policy {
   virtual void completed(const Completion& completion) = 0;
   /// Returns the output tokens now expected of it, those produced included; none: as before.
   virtual std::optional<double> progressed(const Progress& /*progress*/) { return std::nullopt; }
-  /// Whether an instance that may sleep is to be on, though nobody was sent there: it is started,
-  /// and does not go to sleep. Ask after place(), and before an instance goes to sleep.
-  [[nodiscard]] virtual bool wants_on(std::size_t /*instance*/) const { return false; }
+  /// Until when an instance that may sleep is to be on, though nobody was sent there: it is started
+  /// now, and does not go to sleep before. In the past: nobody wants it on. Ask after place().
+  [[nodiscard]] virtual Seconds wanted_until(std::size_t /*instance*/) const { return {}; }
 };
 
 }  // namespace negawatt::route

@@ -90,6 +90,9 @@ std::unique_ptr<Policy> make_all_on_one(Parameters& parameters, const MakerConte
     if (found == names.end()) parameters.refuse("instance", "the name of an instance");
     target.instance = static_cast<std::size_t>(found - names.begin());
   }
+  if (target.device_type && !instance.empty()) {
+    parameters.refuse("instance", "nothing beside a device type");
+  }
   if (!target.device_type && instance.empty()) {
     parameters.refuse("device", "the device type (or instance, an instance) that takes all");
   }

@@ -80,6 +80,10 @@ void Instance::finish_work(double now) {
 void Instance::proceed(double now) {
   switch (state_) {
     case State::idle:
+      if (kept_until_ > now) {
+        until_ = kept_until_;
+        return;
+      }
       close(now, Activity::idle, spec_->model.idle_power() * Seconds(now - since_), 0);
       return enter(State::asleep, now, kNever, spec_->power.sleep_power.in_si());
     case State::starting:
@@ -110,9 +114,9 @@ void Instance::tell_progress(route::Policy& policy) {
   expected_output_ += batch_.tell_progress(policy);
 }
 
-void Instance::keep_on(double now) {
-  if (state_ == State::asleep) return wake(now);
-  if (falls_asleep()) until_ = now + spec_->power.sleep_after->in_si();
+void Instance::keep_on(double until, double now) {
+  kept_until_ = until;
+  if (until > now && state_ == State::asleep) wake(now);
 }
 
 void Instance::expect(const Job& job, double now) {
@@ -175,7 +179,8 @@ void Instance::end(double now) {
       return close(now, Activity::asleep, spec_->power.sleep_power * time, 0);
     case State::starting: {
       // Wanted on, by nobody in particular: the start is left unfinished.
-      const double share = time / spec_->power.start_time;
+      const bool takes_time = spec_->power.start_time > Seconds(0);
+      const double share = takes_time ? time / spec_->power.start_time : 1.0;
       return close(now, Activity::starting,
                    share * spec_->power.start_energy + spec_->power.sleep_power * time, 0);
     }

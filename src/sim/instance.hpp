@@ -61,10 +61,8 @@ class Instance {
   void forget(const Job& job, double now);
   /// The policy hears how far the requests have come that decode here.
   void tell_progress(route::Policy& policy);
-  /// It is to be on, though nobody comes.
-  void keep_on(double now);
-  /// Whether it goes to sleep when proceed() is called.
-  [[nodiscard]] bool falls_asleep() const { return state_ == State::idle && until_ < kNever; }
+  /// It is to be on until then, though nobody comes.
+  void keep_on(double until, double now);
   /// The simulation ends.
   void end(double now);
 
@@ -95,6 +93,7 @@ class Instance {
   State state_ = State::idle;
   double since_ = 0.0;  ///< of what it does
   double until_ = kNever;
+  double kept_until_ = 0.0;  ///< it does not fall asleep before
   Work work_;
   Cost cost_;  ///< of work_, all of it
   std::uint64_t present_ =

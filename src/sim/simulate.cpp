@@ -47,10 +47,19 @@ class Engine {
     for (std::uint32_t i = 0; i < cluster.instances.size(); ++i) {
       instances_.emplace_back(cluster.instances[i], i, recorder_);
       instances_[i].fill_constant(views_[i]);
+      views_[i].model = first_equal(i);
       times_.set(i, instances_[i].next_time());
     }
   }
 
+  /// Policies may remember what they know of a model by its address: equal ones have the same.
+  [[nodiscard]] const model::ServingModel* first_equal(std::size_t index) const {
+    const auto& model = cluster_->instances[index].model;
+    for (std::size_t i = 0; i < index; ++i) {
+      if (views_[i].model->coefficients() == model.coefficients()) return views_[i].model;
+    }
+    return &model;
+  }
   /// The next event that is not later than `time`, if there is one.
   bool step(double time) {
     const double instance = times_.first_time();
@@ -85,11 +94,7 @@ class Engine {
   void proceed(std::size_t index) {
     now_ = times_.first_time();
     ++recorder_.outcome.events;
-    if (instances_[index].falls_asleep() && policy_->wants_on(index)) {
-      instances_[index].keep_on(now_);
-    } else {
-      instances_[index].proceed(now_);
-    }
+    instances_[index].proceed(now_);
     if (now_ >= next_progress_[index]) {
       next_progress_[index] = now_ + kBetweenProgress;
       instances_[index].tell_progress(*policy_);
@@ -102,7 +107,7 @@ class Engine {
   void complete(const Job& job);
   void hand_over(const Job& job);
   /// Starts what sleeps and is to be on.
-  void wake_wanted();
+  void keep_on_wanted();
   [[nodiscard]] bool admissible(const trace::Request& request, const route::Placement& at) const;
 
   const Cluster* cluster_;
@@ -130,7 +135,7 @@ void Engine::arrive(const trace::Request& request) {
                                .priority = request.priority,
                                .true_output_tokens = clairvoyant_ ? request.output_tokens : 0};
   auto placement = policy_->place(arrival, views_);
-  wake_wanted();
+  keep_on_wanted();
   if (!placement) {
     ++recorder_.outcome.refused_by_policy;
     return;
@@ -138,6 +143,16 @@ void Engine::arrive(const trace::Request& request) {
   if (request.output_tokens == 1) placement->decode = placement->prefill;  // there is no answer
   if (!admissible(request, *placement)) {
     ++recorder_.outcome.too_large;
+    // What it would have been cut off at: its length is known to be more.
+    const auto room = views_[placement->decode].kv_capacity;
+    policy_->completed({.now = request.arrival,
+                        .instance = placement->decode,
+                        .input_tokens = request.input_tokens,
+                        .output_tokens = static_cast<std::uint32_t>(
+                            room > request.input_tokens ? room - request.input_tokens : 0),
+                        .request_class = request.request_class,
+                        .finished = false,
+                        .device_type = cluster_->instances[placement->decode].device_type});
     return;
   }
   const Job job{.request = request,
@@ -154,11 +169,10 @@ void Engine::arrive(const trace::Request& request) {
   settle(placement->decode);
 }
 
-void Engine::wake_wanted() {
+void Engine::keep_on_wanted() {
   for (std::size_t i = 0; i < instances_.size(); ++i) {
-    if (views_[i].ready || !policy_->wants_on(i)) continue;
-    instances_[i].keep_on(now_);
-    times_.set(i, instances_[i].next_time());
+    instances_[i].keep_on(policy_->wanted_until(i).in_si(), now_);
+    if (!views_[i].ready) times_.set(i, instances_[i].next_time());
   }
 }
 

