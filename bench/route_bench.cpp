@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How long a decision takes: place() of every policy over a fleet of 16 instances (and 4 and 64) of
-// two types that are all busy, and what an observation of an answer's length costs.
+// two types that are all busy, what an observation of an answer's length costs, and what a plan of
+// the fleet costs that negawatt makes once every half minute, by types of 4 instances each.
 #include <benchmark/benchmark.h>
 
 #include <string>
 #include <vector>
 
+#include "route/fleet_plan.hpp"
 #include "route/make_policy.hpp"
 #include "route/output_lengths.hpp"
 #include "route/request_cost.hpp"
@@ -86,18 +88,48 @@ void observe_length(benchmark::State& state) {
   }
 }
 
+void plan(benchmark::State& state) {
+  const auto types = static_cast<std::size_t>(state.range(0));
+  constexpr std::size_t kOfAType = 4;
+  std::vector<model::ServingModel> models;
+  for (std::size_t i = 0; i < types; ++i) models.emplace_back(coefficients(0.2 + 0.1 * double(i)));
+  std::vector<InstanceView> views;
+  for (std::size_t i = 0; i < types * kOfAType; ++i) {
+    InstanceView view = Fleet(1).views[0];
+    view.device_type = static_cast<std::uint32_t>(i % types);
+    view.model = &models[i % types];
+    view.sleeps = true;
+    views.push_back(view);
+  }
+  FleetPlan fleet(types, views.size(), {}, {.first = 2.0, .between = 0.1}, 0.01);
+  const std::vector<PlanMargins> margins(types);
+  trace::Random random(2);
+  // About half of what all can do.
+  double now = 0.0;
+  for (const double step = 0.08 / (double(types) * (0.15 + 0.05 * double(types))); now < 700.0;
+       now += step) {
+    fleet.advance(Seconds(now));
+    fleet.arrived(100.0 + double(random.below(2000)), 1.0 + double(random.below(400)));
+  }
+  for (auto _ : state) fleet.make(views, margins);
+  state.counters["shortfall"] = fleet.shortfall();
+}
+
 void add_policies() {
   for (const std::string_view name : policy_names()) {
     const std::string spec = std::string(name) + (name == "all-on-one" ? ":device=small" : "");
     benchmark::RegisterBenchmark(("place/" + spec).c_str(), place, spec)->Arg(16);
   }
   benchmark::RegisterBenchmark("place/negawatt", place, std::string("negawatt"))->Arg(4)->Arg(64);
+  benchmark::RegisterBenchmark("place/negawatt:plan=0", place, std::string("negawatt:plan=0"))
+      ->Arg(16);
   benchmark::RegisterBenchmark("place/negawatt:nodes=3", place, std::string("negawatt:nodes=3"))
       ->Arg(16);
 }
 
 BENCHMARK(marginal);
 BENCHMARK(observe_length);
+BENCHMARK(plan)->Arg(2)->Arg(4)->Arg(8)->Arg(16)->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace negawatt::route

@@ -174,7 +174,7 @@ void FleetPlan::extend(Choice choice, double left, Search& search) const {
         std::ceil(type.able * left / type.most_rate), 1.0, static_cast<double>(type.instances)));
     // All counts where there are few, else every half of them.
     constexpr std::uint32_t kFew = 4;
-    constexpr int kMostLooks = 20'000;
+    constexpr int kMostLooks = 4'000;
     for (std::uint32_t count = wanted; count > 0; count = count > kFew ? count / 2 : count - 1) {
       if (++search.looked_at > kMostLooks) return;
       choice.members[last] = {t, count};
