@@ -52,8 +52,10 @@ gpu::GuardOptions guard_options(const LeaseOrder& order, const gpu::Device& devi
                      {"previous", gpu::to_string(failure.previous)},
                      {"error", failure.error.message}});
               },
+          .on_back = [&counters](const gpu::Setting&) { ++counters.restores; },
           .on_left =
-              [gpu = device.id()](const gpu::Setting& previous) {
+              [&counters, gpu = device.id()](const gpu::Setting& previous) {
+                ++counters.left;
                 log(Level::warn, "left, as somebody else has lowered it meanwhile",
                     {{"gpu", gpu.text()}, {"previous", gpu::to_string(previous)}});
               }};

@@ -88,8 +88,7 @@ Status Server::open() {
   listener_.emplace(std::move(listener));
   if (!config_.metrics.empty()) {
     std::vector<MeteredGpu> metered;
-    for (const auto& gpu : gpus_)
-      metered.push_back({gpu.identity.id.text(), gpu.identity.name, gpu.worker.get()});
+    for (const auto& gpu : gpus_) metered.push_back({gpu.identity.id.text(), gpu.worker.get()});
     NW_TRY(auto metrics, Metrics::serve(config_.metrics, std::move(metered), counters_));
     metrics_.emplace(std::move(metrics));
   }

@@ -80,7 +80,8 @@ GpuWorker::GpuWorker(WorkerSetup setup, std::array<lease::FileDescriptor, 2> bel
       bell_(std::move(bell_and_poll[0])),
       poll_(std::move(bell_and_poll[1])),
       device_(std::move(setup.device)),
-      absent_(setup.absent) {
+      absent_(setup.absent),
+      model_(device_.identity().name) {
   add_to_poll(poll_.number(), bell_.number(), EPOLLIN);
   thread_ = std::jthread([this] { run(); });
 }
@@ -134,6 +135,11 @@ std::optional<Sensors> GpuWorker::read_sensors(Seconds timeout) {
   if (!sensors_are_new_.wait_for(lock, std::chrono::duration<double>(timeout.in_si()), is_new))
     return std::nullopt;
   return sensors_;
+}
+
+std::string GpuWorker::model() const {
+  const std::scoped_lock lock(mutex_);
+  return model_;
 }
 
 std::optional<Seconds> GpuWorker::calling_for() const {
@@ -297,9 +303,7 @@ void GpuWorker::end_lease(const End& end) {
     ::epoll_ctl(poll_.number(), EPOLL_CTL_DEL, session->doorbell(), nullptr);
     active_ = nullptr;
   }
-  const auto knobs = session->is_active() ? outstanding().size() : 0;
   auto restored = session->end(end.reason);
-  counters.restores += knobs - std::min(knobs, outstanding().size());
   if (!restored) {
     clean_ = false;
     restore_pause_ = kFirstPause;
@@ -354,6 +358,7 @@ void GpuWorker::report(const gpu::Restoration& restoration) {
   for (const auto& setting : restoration.left)
     line(Level::warn, "left, as somebody else has lowered it meanwhile", setting);
   counters.restores += restoration.back.size();
+  counters.left += restoration.left.size();
   for (const auto& failed : restoration.failures) {
     ++counters.restore_failures;
     log(Level::error, "knob not restored",
@@ -376,6 +381,10 @@ void GpuWorker::find_device_again() {
   auto found = find_device_(device_.id());
   if (!found) return;
   device_ = *std::move(found);
+  {
+    const std::scoped_lock lock(mutex_);
+    model_ = device_.identity().name;
+  }
   note_mig();
   const bool is_new = absent_.exchange(false);
   log(Level::warn, is_new ? "GPU found that had not answered" : "GPU found again after it was lost",

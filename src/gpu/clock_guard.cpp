@@ -162,7 +162,10 @@ Status ClockGuard::restore() {
   auto backups = outstanding_of(*journal_, device_.id());
   std::erase_if(backups, [&](const Backup& backup) { return !armed(knob_of(backup.previous)); });
   const auto restored = restore_backups(device_, *journal_, backups, Since::our_change);
-  for (const Setting& setting : restored.back) disarm(knob_of(setting));
+  for (const Setting& setting : restored.back) {
+    disarm(knob_of(setting));
+    if (options_.on_back) options_.on_back(setting);
+  }
   for (const Setting& setting : restored.left) {
     disarm(knob_of(setting));
     if (options_.on_left) options_.on_left(setting);

@@ -29,6 +29,8 @@ struct RestoreFailure {
 };
 /// Told of every failure to restore, from any path, the destructor included. Must not throw.
 using OnRestoreFailure = std::function<void(const RestoreFailure&)>;
+/// Told of a knob that restore() has put back.
+using OnBack = std::function<void(const Setting& previous)>;
 /// Told of a power limit that was not raised to its previous state, as somebody else has lowered
 /// it.
 using OnLeft = std::function<void(const Setting& previous)>;
@@ -39,6 +41,7 @@ struct GuardOptions {
   CoreLock policy_core;
   MemoryLock policy_memory;
   OnRestoreFailure on_failure;
+  OnBack on_back = {};
   OnLeft on_left = {};
 };
 
