@@ -9,7 +9,6 @@
 #include <array>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -96,12 +95,17 @@ class ClockGuard {
   [[nodiscard]] const Device& device() const { return device_; }
 
  private:
+  /// What one apply() has done so far.
+  struct Attempt {
+    std::vector<Knob> armed;    ///< by it, for the first time
+    std::vector<Knob> touched;  ///< set, or perhaps set
+  };
   /// Journals the knob's previous state, once. True when it was not armed before.
   [[nodiscard]] Result<bool> arm(Knob knob);
   void disarm(Knob knob);
   [[nodiscard]] Result<Setting> previous_of(Knob knob) const;
   [[nodiscard]] Setting state_of(Knob knob) const;
-  void roll_back(std::span<const Knob> touched, std::span<const Knob> fresh);
+  void roll_back(const Attempt& attempt);
   void tell(const std::vector<RestoreFailure>& failures) const;
 
   Device device_;
