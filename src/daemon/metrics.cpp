@@ -10,6 +10,7 @@
 
 #include <array>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -139,11 +140,11 @@ class Collector : public prometheus::Collectable {
   [[nodiscard]] std::vector<ScrapedGpu> scrape() const {
     std::vector<ScrapedGpu> scraped;
     for (const auto& gpu : gpus_) {
-      auto sensors = gpu.worker->read_sensors(kReadTimeout);
+      const auto sensors = gpu.worker->read_sensors(kReadTimeout);
       Labels labels{{"gpu", gpu.uuid}};
       if (auto model = gpu.worker->model(); !model.empty())
         labels.push_back({"model", std::move(model)});
-      scraped.push_back({&gpu.worker->counters, std::move(sensors), std::move(labels)});
+      scraped.push_back({&gpu.worker->counters, sensors, std::move(labels)});
     }
     return scraped;
   }

@@ -5,12 +5,16 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "daemon/log.hpp"
@@ -26,11 +30,13 @@ constexpr std::chrono::milliseconds kSensorsLast{100};  // however often they ar
 
 std::int64_t now_ns() { return SteadyClock::now().time_since_epoch().count(); }
 
-void add_to_poll(int poll, int descriptor, std::uint32_t events) {
+enum class Trigger : std::uint8_t { level, edge };
+
+void add_to_poll(const lease::FileDescriptor& poll, int descriptor, Trigger trigger) {
   epoll_event event{};
-  event.events = events;
+  event.events = trigger == Trigger::edge ? EPOLLIN | EPOLLET : EPOLLIN;
   event.data.fd = descriptor;
-  NW_ASSERT(::epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0);
+  NW_ASSERT(::epoll_ctl(poll.number(), EPOLL_CTL_ADD, descriptor, &event) == 0);
 }
 
 }  // namespace
@@ -82,7 +88,7 @@ GpuWorker::GpuWorker(WorkerSetup setup, std::array<lease::FileDescriptor, 2> bel
       device_(std::move(setup.device)),
       absent_(setup.absent),
       model_(device_.identity().name) {
-  add_to_poll(poll_.number(), bell_.number(), EPOLLIN);
+  add_to_poll(poll_, bell_.number(), Trigger::level);
   thread_ = std::jthread([this] { run(); });
 }
 
@@ -223,9 +229,9 @@ void GpuWorker::handle(Commands commands) {
 
 void GpuWorker::publish_sensors() {
   find_device_again();
-  auto sensors = absent_ ? Sensors{} : sensor_reader_.read(device_);
+  const auto sensors = absent_ ? Sensors{} : sensor_reader_.read(device_);
   const std::scoped_lock lock(mutex_);
-  sensors_ = std::move(sensors);
+  sensors_ = sensors;
   sensors_at_ = SteadyClock::now();
   ++sensor_readings_;
   sensors_are_new_.notify_all();
@@ -289,7 +295,7 @@ bool GpuWorker::may_be_shared(const LeaseSession& session) {
 
 void GpuWorker::activate(LeaseSession& session) {
   active_ = &session;
-  add_to_poll(poll_.number(), session.doorbell(), EPOLLIN | EPOLLET);
+  add_to_poll(poll_, session.doorbell(), Trigger::edge);
   // Before the client: what it asks the daemon for next shall find it the writer.
   tell({.kind = WorkerEvent::Kind::activated, .lease = session.id()});
   session.say_active();
