@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "govern/counter_watch.hpp"
 
+#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <utility>
