@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What negawattd says about itself, and what it costs while nobody needs it.
-#include <arpa/inet.h>
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <time.h>  // clock_getcpuclockid is not in <ctime>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
