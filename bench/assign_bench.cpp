@@ -65,7 +65,7 @@ void read(benchmark::State& state, const std::string& bytes) {
     auto trace = trace::parse_requests(bytes, "bench");
     benchmark::DoNotOptimize(trace);
   }
-  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * bytes.size()));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes.size()));
 }
 
 void read_azure(benchmark::State& state) { read(state, azure_trace(500'000)); }
@@ -73,22 +73,28 @@ void read_mooncake(benchmark::State& state) { read(state, mooncake_lines(20'000)
 BENCHMARK(read_azure)->Unit(benchmark::kMillisecond);
 BENCHMARK(read_mooncake)->Unit(benchmark::kMillisecond);
 
-/// Requests of random length on systems that differ in what a request, a prompt token and an
-/// answer token cost; the cheapest systems have room for a fraction of what would like to be there.
-solve::TransportProblem problem_of(std::size_t groups, std::size_t systems,
-                                   std::uint64_t requests) {
+struct Shape {
+  std::size_t groups = 0;
+  std::size_t systems = 0;
+};
+
+/// A million requests of random length on systems that differ in what a request, a prompt token and
+/// an answer token cost; the cheapest systems have room for a fraction of what would like to be
+/// there.
+solve::TransportProblem problem_of(Shape shape) {
+  constexpr std::uint64_t kRequests = 1'000'000;
   Random random(2);
-  solve::TransportProblem problem{.systems = systems};
+  solve::TransportProblem problem{.systems = shape.systems};
   struct Price {
     double request, input, output;
   };
   std::vector<Price> prices;
-  for (std::size_t s = 0; s < systems; ++s) {
+  for (std::size_t s = 0; s < shape.systems; ++s) {
     prices.push_back({20 * random.uniform(), 0.05 * random.uniform(), 0.5 * random.uniform()});
-    problem.capacity.push_back(requests / systems + 1 + s % 3 * (requests / 50));
+    problem.capacity.push_back(kRequests / shape.systems + 1 + s % 3 * (kRequests / 50));
   }
-  for (std::size_t g = 0; g < groups; ++g) {
-    problem.items.push_back(requests / groups);
+  for (std::size_t g = 0; g < shape.groups; ++g) {
+    problem.items.push_back(kRequests / shape.groups);
     const double input = random.tokens(8'000);
     const double output = random.tokens(2'000);
     for (const auto& price : prices)
@@ -99,8 +105,8 @@ solve::TransportProblem problem_of(std::size_t groups, std::size_t systems,
 }
 
 void transport(benchmark::State& state) {
-  const auto problem = problem_of(static_cast<std::size_t>(state.range(0)),
-                                  static_cast<std::size_t>(state.range(1)), 1'000'000);
+  const auto problem = problem_of({.groups = static_cast<std::size_t>(state.range(0)),
+                                   .systems = static_cast<std::size_t>(state.range(1))});
   for (auto _ : state) {
     auto plan = solve::transport(problem);
     if (!plan) state.SkipWithError(plan.error().message.c_str());

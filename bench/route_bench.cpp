@@ -45,7 +45,7 @@ struct Fleet {
       view.running = 1 + static_cast<std::uint32_t>(random.below(40));
       view.most_sequences = 256;
       view.most_step_tokens = 2048;
-      view.context_tokens = view.running * 900;
+      view.context_tokens = view.running * std::uint64_t{900};
       view.kv_capacity = 400'000;
       view.kv_used = view.context_tokens;
       view.expected_output_left = view.running * 110.0;

@@ -41,8 +41,8 @@ class Machine {
     std::filesystem::remove_all(folder_);
   }
   [[nodiscard]] static const NvmlSymbols& nvml() {
-    static const NvmlSymbols symbols = *negawatt::gpusim::load_nvml(NEGAWATT_SIMULATED_NVML);
-    return symbols;
+    static const NvmlSymbols kSymbols = *negawatt::gpusim::load_nvml(NEGAWATT_SIMULATED_NVML);
+    return kSymbols;
   }
   [[nodiscard]] nvmlDevice_t gpu() const { return gpu_; }
   [[nodiscard]] bool is_up() const { return is_up_; }

@@ -2,7 +2,6 @@
 //
 // gpu::read_journal on any bytes: what is outstanding can be written and read back, no knob is
 // outstanding twice, and cutting the bytes off anywhere loses only what comes later.
-#include <algorithm>
 #include <string>
 #include <string_view>
 

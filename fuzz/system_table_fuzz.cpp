@@ -3,7 +3,6 @@
 // trace::parse_system_table on any bytes: an accepted table is one that could have been measured.
 #include "trace/system_table.hpp"
 
-#include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>

@@ -20,13 +20,17 @@ const std::string kSystems =
 const std::string kRequests =
     "arrival_s,input_tokens,output_tokens\n0,8,8\n0,64,64\n1,8,8\n2,8,64\n3,64,8\n4,8,8\n";
 
+struct Inputs {
+  std::string requests = kRequests;
+  std::string systems = kSystems;
+};
+
 class AssignCli : public ::testing::Test {
  protected:
-  Finished assign(const std::string& options, const std::string& requests = kRequests,
-                  const std::string& systems = kSystems) {
-    folder.file("r.csv", requests);
-    folder.file("s.csv", systems);
-    return run_negawatt(folder, "assign --requests r.csv --systems s.csv " + options);
+  Finished assign(const std::string& options, const Inputs& inputs = {}) {
+    folder_.file("r.csv", inputs.requests);
+    folder_.file("s.csv", inputs.systems);
+    return run_negawatt(folder_, "assign --requests r.csv --systems s.csv " + options);
   }
   /// Bad input: exit code 2, one line on standard error, nothing on standard output.
   void expect_refused(const Finished& run, const std::string& message) {
@@ -35,7 +39,7 @@ class AssignCli : public ::testing::Test {
     EXPECT_EQ(run.error, "negawatt: " + message + "\n");
   }
 
-  TemporaryFolder folder;
+  TemporaryFolder folder_;
 };
 
 TEST_F(AssignCli, PrintsJsonWithTheStableKeys) {
@@ -86,32 +90,32 @@ TEST_F(AssignCli, TextFitsATerminalAndSaysWhenThereIsNothingToGain) {
   for (std::size_t end = 0; (end = run.out.find('\n', start)) != std::string::npos; start = end + 1)
     EXPECT_LE(end - start, 80U) << run.out.substr(start, end - start);
   EXPECT_NE(run.out.find("-20.45 % of energy"), std::string::npos) << run.out;
-  const auto nothing = assign("", "input_tokens,output_tokens\n64,64\n");
+  const auto nothing = assign("", {.requests = "input_tokens,output_tokens\n64,64\n"});
   EXPECT_NE(nothing.out.find("Nothing to gain"), std::string::npos) << nothing.out;
 }
 
 TEST_F(AssignCli, KeepsTheJsonInAFile) {
   const auto run = assign("--out a.json");
   ASSERT_EQ(run.exit_code, 0) << run.error;
-  EXPECT_DOUBLE_EQ(nlohmann::json::parse(*read_file(folder.path("a.json")))["energy_j"], 35.0);
+  EXPECT_DOUBLE_EQ(nlohmann::json::parse(*read_file(folder_.path("a.json")))["energy_j"], 35.0);
   EXPECT_NE(run.out.find("optimal"), std::string::npos);
 }
 
 TEST_F(AssignCli, ReadsOneOfSeveralModels) {
   const auto systems = kSystems + "large,huge,8,8,99,1\nlarge,huge,8,64,99,1\n";
-  expect_refused(assign("", kRequests, systems),
+  expect_refused(assign("", {.systems = systems}),
                  "s.csv: system 'large' has several models, choose one with --model: 'huge', 'm'");
-  EXPECT_EQ(assign("--model m", kRequests, systems).exit_code, 0);
+  EXPECT_EQ(assign("--model m", {.systems = systems}).exit_code, 0);
 }
 
 TEST_F(AssignCli, RefusesBadInputInOneLine) {
   const std::string header = "arrival_s,input_tokens,output_tokens\n";
-  expect_refused(assign("", header + "0,8,0\n"),
+  expect_refused(assign("", {.requests = header + "0,8,0\n"}),
                  "r.csv:2: output_tokens is '0', expected a whole number from 1 to 4294967295");
-  expect_refused(assign("", header + "1,8,8\n0,8,8\n"),
+  expect_refused(assign("", {.requests = header + "1,8,8\n0,8,8\n"}),
                  "r.csv:3: arrives before the request above it, expected requests in order of "
                  "arrival");
-  expect_refused(assign("", kRequests, "system,model\n"),
+  expect_refused(assign("", {.systems = "system,model\n"}),
                  "s.csv:1: missing column 'input_tokens', 'output_tokens', 'energy_j', "
                  "'runtime_s'; found system,model");
   expect_refused(assign("--policy best"),
@@ -138,7 +142,7 @@ TEST_F(AssignCli, RefusesBadInputInOneLine) {
   expect_refused(assign("--policy input-threshold --threshold input=x"),
                  "--threshold is 'input=x', expected some of input=TOKENS, output=TOKENS, "
                  "small=NAME");
-  expect_refused(assign("--outside refuse", header + "0,8,65\n"),
+  expect_refused(assign("--outside refuse", {.requests = header + "0,8,65\n"}),
                  "no system was measured around requests of 8 input and 65 output tokens, of which "
                  "there are 1: without extrapolation they can go nowhere");
 }
@@ -146,7 +150,7 @@ TEST_F(AssignCli, RefusesBadInputInOneLine) {
 TEST_F(AssignCli, RefusesWrongUsage) {
   for (const std::string arguments : {"assign", "assign --requests r.csv", "assign --systems s.csv",
                                       "assign --requests none.csv --systems none.csv"}) {
-    const auto run = run_negawatt(folder, arguments);
+    const auto run = run_negawatt(folder_, arguments);
     EXPECT_EQ(run.exit_code, 2) << arguments;
     EXPECT_EQ(run.out, "") << arguments;
     EXPECT_EQ(std::count(run.error.begin(), run.error.end(), '\n'), 1) << run.error;

@@ -23,8 +23,8 @@ class Cli : public ::testing::Test {
  protected:
   /// `negawatt plan` on a table with this content.
   Finished plan(const std::string& text, const std::string& options = "") {
-    folder.file("k.csv", text);
-    return run_negawatt(folder, "plan k.csv " + options);
+    folder_.file("k.csv", text);
+    return run_negawatt(folder_, "plan k.csv " + options);
   }
   /// Bad input: exit code 2, one line on standard error, nothing on standard output.
   void expect_refused(const Finished& run, const std::string& message) {
@@ -33,7 +33,7 @@ class Cli : public ::testing::Test {
     EXPECT_EQ(run.error, "negawatt: " + message + "\n");
   }
 
-  TemporaryFolder folder;
+  TemporaryFolder folder_;
 };
 
 TEST_F(Cli, PlansATableAndPrintsJson) {
@@ -54,7 +54,7 @@ TEST_F(Cli, PlansATableAndPrintsJson) {
 TEST_F(Cli, WritesTheSamePlanToAFile) {
   const auto run = plan(kTable, "--slowdown 5 --out plan.json");
   ASSERT_EQ(run.exit_code, 0) << run.error;
-  const auto json = nlohmann::json::parse(*read_file(folder.path("plan.json")));
+  const auto json = nlohmann::json::parse(*read_file(folder_.path("plan.json")));
   EXPECT_DOUBLE_EQ(json["plan"]["energy_j"], 26.0);
   EXPECT_NE(run.out.find("-13.3"), std::string::npos) << run.out;
 }
@@ -68,8 +68,8 @@ TEST_F(Cli, TextFitsATerminalOfEightyColumns) {
 }
 
 TEST_F(Cli, ReadsTheTableFromAPipe) {
-  folder.file("k.csv", kTable);
-  const auto run = run_negawatt(folder, "plan - --slowdown 5 --json < k.csv");
+  folder_.file("k.csv", kTable);
+  const auto run = run_negawatt(folder_, "plan - --slowdown 5 --json < k.csv");
   EXPECT_EQ(run.exit_code, 0) << run.error;
 }
 
@@ -89,9 +89,9 @@ TEST_F(Cli, AWholeLastRowWithoutLineEndIsAcceptedWithANote) {
 }
 
 TEST_F(Cli, RefusesBadTablesInOneLine) {
-  expect_refused(run_negawatt(folder, "plan none.csv"),
+  expect_refused(run_negawatt(folder_, "plan none.csv"),
                  "cannot read 'none.csv': No such file or directory");
-  expect_refused(run_negawatt(folder, "plan ."), "cannot read '.': Is a directory");
+  expect_refused(run_negawatt(folder_, "plan ."), "cannot read '.': Is a directory");
   expect_refused(plan(""), "k.csv:1: the file is empty: expected a header line");
   expect_refused(plan("kernel,group,calls,core_mhz,time_s,energy_j\n"),
                  "k.csv:1: missing column 'memory_mhz'; found "
@@ -118,7 +118,7 @@ TEST_F(Cli, RefusesAnImpossibleBudget) {
 }
 
 TEST_F(Cli, RefusesASequenceThatNamesAnUnknownKernel) {
-  folder.file("s.csv", "position,kernel\n0,a\n1,gemm\n");
+  folder_.file("s.csv", "position,kernel\n0,a\n1,gemm\n");
   expect_refused(plan(kTable, "--granularity schedule --sequence s.csv"),
                  "s.csv:3: kernel 'gemm' is not in k.csv");
 }
@@ -129,8 +129,8 @@ TEST_F(Cli, RefusesWrongUsageInOneLine) {
         "plan k.csv --baseline 900", "plan k.csv --lambda 0.5", "plan k.csv --confidence 2",
         "plan k.csv --switch-latency core=0.1", "pipeline k.csv",
         "plan k.csv --granularity schedule --switch-latency disk=1"}) {
-    folder.file("k.csv", kTable);
-    const auto run = run_negawatt(folder, arguments);
+    folder_.file("k.csv", kTable);
+    const auto run = run_negawatt(folder_, arguments);
     EXPECT_EQ(run.exit_code, 2) << arguments;
     EXPECT_EQ(run.out, "") << arguments;
     EXPECT_EQ(std::count(run.error.begin(), run.error.end(), '\n'), 1) << run.error;
@@ -138,14 +138,14 @@ TEST_F(Cli, RefusesWrongUsageInOneLine) {
 }
 
 TEST_F(Cli, AFailedWriteLeavesTheOldFileAndExitsWithOne) {
-  folder.file("k.csv", kTable);
-  const auto run = run_negawatt(folder, "plan k.csv --json --out none/plan.json");
+  folder_.file("k.csv", kTable);
+  const auto run = run_negawatt(folder_, "plan k.csv --json --out none/plan.json");
   EXPECT_EQ(run.exit_code, 1);
   EXPECT_EQ(run.error, "negawatt: cannot write 'none/plan.json': No such file or directory\n");
 }
 
 TEST_F(Cli, AScheduleListsSegmentsThatCoverTheSequence) {
-  folder.file("s.csv", "position,kernel\n1,a\n2,b\n3,a\n");
+  folder_.file("s.csv", "position,kernel\n1,a\n2,b\n3,a\n");
   const auto run = plan(kTable,
                         "--sequence s.csv --granularity schedule --slowdown 5 --json "
                         "--switch-latency core=0.5,memory=2");
@@ -162,8 +162,8 @@ TEST_F(Cli, AScheduleListsSegmentsThatCoverTheSequence) {
 }
 
 TEST_F(Cli, ReadsLatenciesPerTargetFromAFile) {
-  folder.file("l.csv", "domain,target_mhz,latency_s\ncore,any,0.5\ncore,900,1.01\nmemory,any,0\n");
-  folder.file("s.csv", "position,kernel\n0,a\n1,b\n2,a\n");
+  folder_.file("l.csv", "domain,target_mhz,latency_s\ncore,any,0.5\ncore,900,1.01\nmemory,any,0\n");
+  folder_.file("s.csv", "position,kernel\n0,a\n1,b\n2,a\n");
   const auto run = plan(
       kTable, "--sequence s.csv --granularity schedule --slowdown 5 --json --switch-latency l.csv");
   ASSERT_EQ(run.exit_code, 0) << run.error;
@@ -190,8 +190,8 @@ TEST_F(Cli, AConfidenceAddsAPromiseThatIsNoBetterThanTheSearch) {
 class PipelineCli : public Cli {
  protected:
   Finished pipeline(const std::string& text, const std::string& options) {
-    folder.file("p.csv", text);
-    return run_negawatt(folder, "pipeline p.csv " + options);
+    folder_.file("p.csv", text);
+    return run_negawatt(folder_, "pipeline p.csv " + options);
   }
   const std::string header = "stage,instruction,frequency,time,energy\n";
   const std::string profile = header +
@@ -230,36 +230,36 @@ TEST_F(Cli, NumbersThatAreNoneOrOutOfRangeAreUsageErrors) {
   for (const std::string option :
        {"--half-width nan", "--half-width -1", "--half-width inf", "--window nan", "--window 0",
         "--settle nan", "--settle -1", "--minutes nan", "--minutes inf", "--minutes 0"}) {
-    const auto run = run_negawatt(folder, "sweep --out s.csv " + option + " -- true");
+    const auto run = run_negawatt(folder_, "sweep --out s.csv " + option + " -- true");
     EXPECT_EQ(run.exit_code, 2) << option;
     EXPECT_NE(run.error.find("is no number from"), std::string::npos) << run.error;
   }
-  EXPECT_EQ(run_negawatt(folder, "top --once --interval nan").exit_code, 2);
-  EXPECT_EQ(run_negawatt(folder, "top --interval nan").exit_code, 2);
-  folder.file("k.csv", kTable);
+  EXPECT_EQ(run_negawatt(folder_, "top --once --interval nan").exit_code, 2);
+  EXPECT_EQ(run_negawatt(folder_, "top --interval nan").exit_code, 2);
+  folder_.file("k.csv", kTable);
   for (const std::string option : {"--slowdown nan", "--slowdown inf",
                                    "--objective weighted --lambda nan", "--confidence nan"})
-    EXPECT_EQ(run_negawatt(folder, "plan k.csv " + option).exit_code, 2) << option;
-  folder.file("p.csv",
-              "stage,instruction,frequency,time,energy\n0,forward,1,1,1\n"
-              "0,backward,1,1,1\n");
+    EXPECT_EQ(run_negawatt(folder_, "plan k.csv " + option).exit_code, 2) << option;
+  folder_.file("p.csv",
+               "stage,instruction,frequency,time,energy\n0,forward,1,1,1\n"
+               "0,backward,1,1,1\n");
   for (const std::string option : {"--slowdown nan", "--blocking-watts nan", "--deadline inf"})
-    EXPECT_EQ(run_negawatt(folder, "pipeline p.csv --microbatches 1 " + option).exit_code, 2)
+    EXPECT_EQ(run_negawatt(folder_, "pipeline p.csv --microbatches 1 " + option).exit_code, 2)
         << option;
 }
 
 TEST_F(Cli, HelpAndVersionGoToStandardOutput) {
-  EXPECT_EQ(run_negawatt(folder, "--version").out, "negawatt " NEGAWATT_VERSION "\n");
-  const auto help = run_negawatt(folder, "plan --help");
+  EXPECT_EQ(run_negawatt(folder_, "--version").out, "negawatt " NEGAWATT_VERSION "\n");
+  const auto help = run_negawatt(folder_, "plan --help");
   EXPECT_EQ(help.exit_code, 0);
   EXPECT_NE(help.out.find("--switch-latency"), std::string::npos);
 }
 
 TEST_F(Cli, TheReportIsOneFileThatFetchesNothing) {
-  folder.file("k.csv", kTable);
-  const auto run = run_negawatt(folder, "report k.csv --slowdown 5");
+  folder_.file("k.csv", kTable);
+  const auto run = run_negawatt(folder_, "report k.csv --slowdown 5");
   ASSERT_EQ(run.exit_code, 0) << run.error;
-  const auto page = read_file(folder.path("report.html"));
+  const auto page = read_file(folder_.path("report.html"));
   ASSERT_TRUE(page);
   EXPECT_EQ(page->find("src=\"http"), std::string::npos);
   EXPECT_NE(page->find("negawatt report k.csv --slowdown 5"), std::string::npos);
@@ -271,22 +271,22 @@ TEST_F(Cli, LearnsADeviceFromMeasurements) {
       "model,phase,devices,sequences,input_tokens,output_tokens,time_s,energy_j\n";
   const std::string options =
       " --device " + data + "devices/l4.toml --models " + data + "models/qwen3-8b.toml";
-  folder.file("s.csv", header +
-                           "Qwen/Qwen3-8B,serving,1,1,300,200,0.09,6\n"
-                           "Qwen/Qwen3-8B,serving,1,8,300,200,0.10,7\n"
-                           "Qwen/Qwen3-8B,serving,1,32,300,200,0.13,9\n"
-                           "Qwen/Qwen3-8B,prefill,1,1,2000,1,0.9,62\n");
-  const auto run = run_negawatt(folder, "fit s.csv --out d.toml" + options);
+  folder_.file("s.csv", header +
+                            "Qwen/Qwen3-8B,serving,1,1,300,200,0.09,6\n"
+                            "Qwen/Qwen3-8B,serving,1,8,300,200,0.10,7\n"
+                            "Qwen/Qwen3-8B,serving,1,32,300,200,0.13,9\n"
+                            "Qwen/Qwen3-8B,prefill,1,1,2000,1,0.9,62\n");
+  const auto run = run_negawatt(folder_, "fit s.csv --out d.toml" + options);
   ASSERT_EQ(run.exit_code, 0) << run.error;
   EXPECT_NE(run.error.find("4 measurements, 1 curves"), std::string::npos) << run.error;
-  const auto device = *read_file(folder.path("d.toml"));
+  const auto device = *read_file(folder_.path("d.toml"));
   EXPECT_NE(device.find("[[calibration]]\nmodel = \"Qwen/Qwen3-8B\""), std::string::npos);
   EXPECT_NE(device.find("[error.energy]"), std::string::npos);
 
-  folder.file("bad.csv", header + "Qwen/Qwen3-8b,serving,1,1,300,200,0.09,6\n");
-  expect_refused(run_negawatt(folder, "fit bad.csv" + options),
+  folder_.file("bad.csv", header + "Qwen/Qwen3-8b,serving,1,1,300,200,0.09,6\n");
+  expect_refused(run_negawatt(folder_, "fit bad.csv" + options),
                  "bad.csv:2: model 'Qwen/Qwen3-8b' is not known, is 'Qwen/Qwen3-8B' meant?");
-  expect_refused(run_negawatt(folder, "fit s.csv --hold computer" + options),
+  expect_refused(run_negawatt(folder_, "fit s.csv --hold computer" + options),
                  "--hold: 'computer' is no factor of a device, is 'compute' meant?");
 }
 

@@ -45,13 +45,13 @@ TEST_F(ClosedLoop, SweepGoesOnAfterAKill) {
   start_daemon();
   auto child = Child::start(
       {.command = {"sh", "-c",
-                   "cd '" + folder.path("") +
+                   "cd '" + folder_.path("") +
                        "' && exec " NEGAWATT_BINARY
                        " sweep --core auto,1680,1050 --memory auto --out swept.csv -- " +
                        player("--serve")}});
   ASSERT_TRUE(child);
   const auto visits = [this] {
-    const auto log = read_file(folder.path("swept.csv.visits")).value_or("");
+    const auto log = read_file(folder_.path("swept.csv.visits")).value_or("");
     return std::ranges::count(log, '\n');
   };
   ASSERT_TRUE(comes_true([&] { return visits() >= 6; }));
@@ -83,9 +83,9 @@ TEST_F(ClosedLoop, SweepGoesOnWithACommandOfSeveralLines) {
 
 // A runner that knows no time before its first call ends, as a CUDA event that was not recorded.
 TEST_F(ClosedLoop, SweepOpensNoWindowBeforeTheFirstCallHasEnded) {
-  folder.file("surface.csv",
-              "kernel,group,calls,core_mhz,memory_mhz,time_s,energy_j\n"
-              "slow,forward,1,auto,auto,1.5,450\n");
+  folder_.file("surface.csv",
+               "kernel,group,calls,core_mhz,memory_mhz,time_s,energy_j\n"
+               "slow,forward,1,auto,auto,1.5,450\n");
   const auto run = sweep_with("--core auto --memory auto --visits 2 --most-visits 2",
                               runner_behind("% | sed -u 's/^count 0 .*/count 0 0/'"));
   ASSERT_EQ(run.exit_code, 0) << run.error;
@@ -100,7 +100,7 @@ TEST_F(ClosedLoop, SweepLeavesOutWhatCannotBeMeasuredAndNamesIt) {
   auto surface = kSurface;
   const std::string endless = "copy,backward,1,1050,auto,0.0101,2.1\n";
   surface.replace(surface.find(endless), endless.size(), "copy,backward,1,1050,auto,200,40000\n");
-  folder.file("surface.csv", surface);
+  folder_.file("surface.csv", surface);
   start_daemon();
   const auto run = sweep_with("--core auto,1680,1050 --memory auto",
                               runner_behind("sed -u 's/^start gelu$/start nothing/' | %"));
@@ -128,7 +128,7 @@ TEST_F(ClosedLoop, SweepEndsWithItsRunnerAndWhenNothingCanBeMeasured) {
   EXPECT_TRUE(dead.error == "negawatt: the child ended its output\n" ||
               dead.error == "negawatt: the child no longer reads: Broken pipe\n")
       << dead.error;
-  std::filesystem::remove(folder.path("swept.csv.visits"));
+  std::filesystem::remove(folder_.path("swept.csv.visits"));
   const auto nothing = sweep_with(options, runner_behind("sed -u 's/^start .*/start it/' | %"));
   EXPECT_EQ(nothing.exit_code, 1);
   EXPECT_EQ(nothing.error, "negawatt: the kernel runner says: there is no kernel 'it'\n");
@@ -150,7 +150,7 @@ TEST_F(ClosedLoop, SweepStaysWithinWhatTheAdministratorAllows) {
     EXPECT_TRUE(option.clocks.memory.is_automatic());
   }
   // What was asked for by name is dropped pair by pair; with none left there is no table.
-  std::filesystem::remove(folder.path("swept.csv.visits"));
+  std::filesystem::remove(folder_.path("swept.csv.visits"));
   const auto named =
       sweep_with("--core auto,1680,1050 --memory auto,9501" + quickly, player("--serve"));
   ASSERT_EQ(named.exit_code, 0) << named.error;
@@ -160,7 +160,7 @@ TEST_F(ClosedLoop, SweepStaysWithinWhatTheAdministratorAllows) {
             std::string::npos)
       << named.error;
   EXPECT_EQ(table("swept.csv").kernels.at(0).options.size(), 2U);
-  std::filesystem::remove(folder.path("swept.csv.visits"));
+  std::filesystem::remove(folder_.path("swept.csv.visits"));
   EXPECT_EQ(sweep_with("--core 1680 --memory auto" + quickly, player("--serve")).exit_code, 2);
 }
 
@@ -191,7 +191,7 @@ TEST_F(ClosedLoop, SweepEndsWhenItsTimeIsOver) {
   const auto run = sweep("--minutes 1");
   ASSERT_EQ(run.exit_code, 0) << run.error;
   EXPECT_NE(run.out.find("(out of time)"), std::string::npos) << run.out;
-  std::filesystem::remove(folder.path("swept.csv.visits"));
+  std::filesystem::remove(folder_.path("swept.csv.visits"));
   const auto cold = sweep("--minutes 0.2");
   ASSERT_EQ(cold.exit_code, 0) << cold.error;
   EXPECT_NE(cold.error.find("the temperature did not hold"), std::string::npos) << cold.error;
@@ -199,7 +199,7 @@ TEST_F(ClosedLoop, SweepEndsWhenItsTimeIsOver) {
 
 TEST_F(ClosedLoop, APlanIsCarriedOutAsPromised) {
   start_daemon();
-  const auto run = execute("surface.csv", "--slowdown 2");
+  const auto run = execute({.plan_options = "--slowdown 2"});
   EXPECT_TRUE(run["governed"]);
   EXPECT_EQ(run["evidence"], "simulated");
   EXPECT_GE(run["achieved"]["iterations"], 1900);
@@ -217,8 +217,8 @@ TEST_F(ClosedLoop, ChangesAreAskedForAheadOfTheirLatency) {
   set("NEGAWATT_GPUSIM_LATENCY", "0.005");
   start_daemon();
   const auto run =
-      execute("surface.csv",
-              "--slowdown 5 --granularity schedule --switch-latency core=0.005,memory=0.005");
+      execute({.plan_options =
+                   "--slowdown 5 --granularity schedule --switch-latency core=0.005,memory=0.005"});
   EXPECT_GT(run["why"]["changes"], 400) << "the plan has no changes: it tests nothing";
   EXPECT_NEAR(run["difference"]["time_change_pct"], 0.0, 0.2);
   EXPECT_NEAR(run["difference"]["energy_change_pct"], 0.0, kLeakagePct);
@@ -226,7 +226,7 @@ TEST_F(ClosedLoop, ChangesAreAskedForAheadOfTheirLatency) {
 
 TEST_F(ClosedLoop, WatchingChangesNothing) {
   start_daemon();
-  const auto run = execute("surface.csv", "--slowdown 2", "--watch");
+  const auto run = execute({.plan_options = "--slowdown 2", .run_options = "--watch"});
   EXPECT_FALSE(run["governed"]);
   EXPECT_EQ(run["why"]["requests"], 0);
   EXPECT_NEAR(run["achieved"]["time_change_pct"], 0.0, 0.1);
@@ -234,7 +234,7 @@ TEST_F(ClosedLoop, WatchingChangesNothing) {
 }
 
 TEST_F(ClosedLoop, WithoutADaemonTheCommandRunsAsItWould) {
-  const auto run = execute("surface.csv", "--slowdown 2");
+  const auto run = execute({.plan_options = "--slowdown 2"});
   EXPECT_FALSE(run["governed"]);
   EXPECT_NE(run["note"].get<std::string>().find("negawattd"), std::string::npos);
   EXPECT_NEAR(run["achieved"]["time_change_pct"], 0.0, 0.1);

@@ -45,20 +45,20 @@ class ClosedLoop : public ::testing::Test {
   void SetUp() override {
     set("NEGAWATT_NVML", NEGAWATT_SIMULATED_NVML);
     set("NEGAWATT_GPUSIM", NEGAWATT_SOURCE_DIR "/data/gpusim/rtx3080ti.toml");
-    set("NEGAWATT_GPUSIM_STATE", folder.path("machine"));
+    set("NEGAWATT_GPUSIM_STATE", folder_.path("machine"));
     set("NEGAWATT_GPUSIM_TIME", "virtual");
     set("NEGAWATT_GPUSIM_LATENCY", "0");
-    set("NEGAWATTD_SOCKET", folder.path("socket"));
-    folder.file("surface.csv", kSurface);
-    folder.file("sequence.csv", kSequence);
-    folder.file("negawattd.toml", "socket = \"" + folder.path("socket") + "\"\njournal = \"" +
-                                      folder.path("journal") + "\"\n");
+    set("NEGAWATTD_SOCKET", folder_.path("socket"));
+    folder_.file("surface.csv", kSurface);
+    folder_.file("sequence.csv", kSequence);
+    folder_.file("negawattd.toml", "socket = \"" + folder_.path("socket") + "\"\njournal = \"" +
+                                       folder_.path("journal") + "\"\n");
   }
 
   void TearDown() override {
-    if (!daemon) return;
-    daemon->signal(SIGTERM);
-    EXPECT_EQ(to_string(daemon->wait()), "exit code 0");
+    if (!daemon_) return;
+    daemon_->signal(SIGTERM);
+    EXPECT_EQ(to_string(daemon_->wait()), "exit code 0");
   }
 
   static void set(const char* name, const std::string& value) {
@@ -67,21 +67,21 @@ class ClosedLoop : public ::testing::Test {
 
   void start_daemon(const std::string& limits = "") {
     if (!limits.empty())
-      folder.file("negawattd.toml",
-                  read_file(folder.path("negawattd.toml")).value_or("") + "[limits]\n" + limits);
+      folder_.file("negawattd.toml",
+                   read_file(folder_.path("negawattd.toml")).value_or("") + "[limits]\n" + limits);
     auto child = Child::start(
         {.command = {"sh", "-c",
-                     "exec " NEGAWATT_DAEMON " --config '" + folder.path("negawattd.toml") +
-                         "' 2>'" + folder.path("negawattd.log") + "'"}});
+                     "exec " NEGAWATT_DAEMON " --config '" + folder_.path("negawattd.toml") +
+                         "' 2>'" + folder_.path("negawattd.log") + "'"}});
     ASSERT_TRUE(child) << child.error().message;
-    daemon.emplace(std::move(*child));
+    daemon_.emplace(std::move(*child));
     // It serves once it listens.
-    ASSERT_TRUE(comes_true([this] { return std::filesystem::exists(folder.path("socket")); }));
+    ASSERT_TRUE(comes_true([this] { return std::filesystem::exists(folder_.path("socket")); }));
   }
 
   /// A machine of its own: this description of it, from its next start on.
   void describe(const std::string& description) {
-    set("NEGAWATT_GPUSIM", folder.file("machine.toml", description));
+    set("NEGAWATT_GPUSIM", folder_.file("machine.toml", description));
   }
 
   static bool comes_true(const std::function<bool()>& condition) {
@@ -95,14 +95,14 @@ class ClosedLoop : public ::testing::Test {
   }
 
   [[nodiscard]] std::string player(const std::string& arguments) const {
-    return NEGAWATT_PLAYER " --table '" + folder.path("surface.csv") + "' " + arguments;
+    return NEGAWATT_PLAYER " --table '" + folder_.path("surface.csv") + "' " + arguments;
   }
 
   Finished sweep(const std::string& options) {
     return sweep_with("--core auto,1680,1050 --memory auto " + options, player("--serve"));
   }
   Finished sweep_with(const std::string& options, const std::string& runner) {
-    return run_negawatt(folder, "sweep --out swept.csv " + options + " -- " + runner);
+    return run_negawatt(folder_, "sweep --out swept.csv " + options + " -- " + runner);
   }
   /// A runner with programs between it and us: shell text with %, the player, in it.
   [[nodiscard]] std::string runner_behind(std::string script) const {
@@ -116,27 +116,33 @@ class ClosedLoop : public ::testing::Test {
              functions + "]\n");
   }
 
-  /// A plan by this table, carried out until the card has been warm for a while; its report.
-  json execute(const std::string& table, const std::string& plan_options,
-               const std::string& run_options = "") {
-    const auto planned = run_negawatt(
-        folder, "plan " + table + " --sequence sequence.csv --out plan.json " + plan_options);
+  struct Execution {
+    std::string plan_options;
+    std::string run_options = {};
+  };
+  /// A plan by the card's surface, carried out until the card has been warm for a while; its
+  /// report.
+  json execute(const Execution& options) {
+    const auto planned =
+        run_negawatt(folder_, "plan surface.csv --sequence sequence.csv --out plan.json " +
+                                  options.plan_options);
     EXPECT_EQ(planned.exit_code, 0) << planned.error;
     const auto ran = run_negawatt(
-        folder, "run --plan plan.json --warm-up 4000 --out run.json " + run_options + " -- " +
-                    player("--sequence '" + folder.path("sequence.csv") + "' --iterations 6000"));
+        folder_, "run --plan plan.json --warm-up 4000 --out run.json " + options.run_options +
+                     " -- " +
+                     player("--sequence '" + folder_.path("sequence.csv") + "' --iterations 6000"));
     EXPECT_EQ(ran.exit_code, 0) << ran.error;
-    return json::parse(read_file(folder.path("run.json")).value_or("{}"));
+    return json::parse(read_file(folder_.path("run.json")).value_or("{}"));
   }
 
   trace::KernelTable table(const std::string& name) {
-    auto table = trace::parse_kernel_table(read_file(folder.path(name)).value_or(""), name);
+    auto table = trace::parse_kernel_table(read_file(folder_.path(name)).value_or(""), name);
     EXPECT_TRUE(table) << table.error().message;
     return std::move(table).value();
   }
 
-  TemporaryFolder folder;
-  std::optional<Child> daemon;
+  TemporaryFolder folder_;
+  std::optional<Child> daemon_;
 };
 
 }  // namespace negawatt::testing

@@ -47,16 +47,16 @@ std::string run_of(bool governed, double time_s, double energy_j) {
 class CompareCli : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder.file("auto.json", run_of(false, 2.5, 400.0));
-    folder.file("governed.json", run_of(true, 2.5, 361.0));
+    folder_.file("auto.json", run_of(false, 2.5, 400.0));
+    folder_.file("governed.json", run_of(true, 2.5, 361.0));
   }
-  TemporaryFolder folder;
+  TemporaryFolder folder_;
 };
 
 TEST_F(CompareCli, JudgesARunAgainstTheMeasuredBaseline) {
-  const auto run = run_negawatt(folder, "compare governed.json auto.json --json --out c.json");
+  const auto run = run_negawatt(folder_, "compare governed.json auto.json --json --out c.json");
   ASSERT_EQ(run.exit_code, 0) << run.error;
-  EXPECT_EQ(run.out, read_file(folder.path("c.json")));
+  EXPECT_EQ(run.out, read_file(folder_.path("c.json")));
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_EQ(json["baseline"]["run"], "auto");
   EXPECT_EQ(json["runs"][0]["run"], "governed");
@@ -66,23 +66,23 @@ TEST_F(CompareCli, JudgesARunAgainstTheMeasuredBaseline) {
 }
 
 TEST_F(CompareCli, WritesEveryFormatThatItNames) {
-  EXPECT_NE(run_negawatt(folder, "compare auto.json governed.json").out.find("-9.75 %"),
+  EXPECT_NE(run_negawatt(folder_, "compare auto.json governed.json").out.find("-9.75 %"),
             std::string::npos);
-  const auto csv = run_negawatt(folder, "compare auto.json governed.json --format csv").out;
+  const auto csv = run_negawatt(folder_, "compare auto.json governed.json --format csv").out;
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 3);
   ASSERT_EQ(
-      run_negawatt(folder, "compare auto.json governed.json --format html --out c.html").exit_code,
+      run_negawatt(folder_, "compare auto.json governed.json --format html --out c.html").exit_code,
       0);
-  const auto page = read_file(folder.path("c.html"));
+  const auto page = read_file(folder_.path("c.html"));
   ASSERT_TRUE(page);
   EXPECT_EQ(page->find("src=\"http"), std::string::npos);
   EXPECT_NE(page->find("Run governed holds its promise within 0.25 points."), std::string::npos);
 }
 
 TEST_F(CompareCli, RefusesWhatIsNoRunInOneLine) {
-  folder.file("plan.json", "{\"plan\": {}}");
+  folder_.file("plan.json", "{\"plan\": {}}");
   const auto expect_refused = [this](const std::string& arguments, const std::string& message) {
-    const auto run = run_negawatt(folder, "compare " + arguments);
+    const auto run = run_negawatt(folder_, "compare " + arguments);
     EXPECT_EQ(run.exit_code, 2) << arguments;
     EXPECT_EQ(run.out, "");
     EXPECT_EQ(run.error, "negawatt: " + message + "\n");
@@ -93,7 +93,7 @@ TEST_F(CompareCli, RefusesWhatIsNoRunInOneLine) {
                  "run --out' of this version");
   expect_refused("auto.json --format trace",
                  "a comparison has no trace; expected text, json, csv or html");
-  EXPECT_EQ(run_negawatt(folder, "compare").exit_code, 2);
+  EXPECT_EQ(run_negawatt(folder_, "compare").exit_code, 2);
 }
 
 }  // namespace

@@ -6,16 +6,17 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <random>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -42,9 +43,11 @@ TEST(DaemonAbuse, AnyBytesEndTheConnectionAndNotTheDaemon) {
     ASSERT_TRUE(client.connected()) << "round " << round;
     std::string bytes(random() % 300, '\0');
     for (auto& byte : bytes) byte = static_cast<char>(random());
-    if (round % 3 == 0) bytes = hello + bytes;
+    if (round % 3 == 0) bytes.insert(0, hello);
     if (round % 3 == 1) {  // a header that promises little, with a type that exists
-      bytes = std::string("\x08\0\0\0", 4) + static_cast<char>(random() % 12) + '\0' + bytes;
+      std::string header("\x08\0\0\0\0\0", 6);
+      header[4] = static_cast<char>(random() % 12);
+      bytes.insert(0, header);
     }
     client.send(bytes);
   }
@@ -65,7 +68,7 @@ TEST(DaemonAbuse, AnyBytesEndTheConnectionAndNotTheDaemon) {
 /// Processes that connect and end, one after another, and nobody waits for them: they are gone
 /// while the daemon looks who they were.
 [[noreturn]] void connect_and_die(const std::string& path, std::chrono::seconds how_long) {
-  std::signal(SIGCHLD, SIG_IGN);
+  ::signal(SIGCHLD, SIG_IGN);
   const auto end = std::chrono::steady_clock::now() + how_long;
   while (std::chrono::steady_clock::now() < end)
     if (::fork() == 0) {

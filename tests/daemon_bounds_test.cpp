@@ -112,7 +112,7 @@ TEST(DaemonBounds, LeasesThatAreEndingAreBounded) {
     replies += client.read_once();
   }
   EXPECT_THAT(replies, HasSubstr("are ending already"));
-  EXPECT_LE(descriptors_of(world.daemon_pid()), before + 2 * 5);
+  EXPECT_LE(descriptors_of(world.daemon_pid()), before + std::size_t{2} * 5);
 }
 
 TEST(DaemonBounds, ConnectionsAreBoundedAndRootStillComesIn) {

@@ -5,9 +5,9 @@
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -252,7 +252,7 @@ TEST(DaemonLease, AConfigurationThatIsWrongChangesNothingAndSaysWhy) {
   world.start();
   world.configure("", "core_mx_mhz = 900");
   world.signal_daemon(SIGHUP);
-  EXPECT_TRUE(world.logs("did you mean 'core_max_mhz'?"));
+  EXPECT_TRUE(world.logs("is 'core_max_mhz' meant?"));
   auto user = world.active_user();
   EXPECT_EQ(user("request 1200 0"), "applied 1200 0");
 }
@@ -290,7 +290,7 @@ TEST(DaemonLease, RulesForAGpuThatIsNotThereAreSaidToBe) {
 TEST(DaemonLease, AWrongConfigurationIsExitCodeTwo) {
   DaemonWorld world({.config = "soket = 1"});
   EXPECT_EQ(world.start_and_wait().exit_code, 2);
-  EXPECT_THAT(world.log(), HasSubstr("did you mean 'socket'?"));
+  EXPECT_THAT(world.log(), HasSubstr("is 'socket' meant?"));
 }
 
 TEST(DaemonLease, AMissingDriverIsExitCodeThree) {

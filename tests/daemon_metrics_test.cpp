@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What negawattd says about itself, and what it costs while nobody needs it.
-#include <arpa/inet.h>
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <time.h>  // clock_getcpuclockid is not in <ctime>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>
@@ -16,6 +16,7 @@
 #include <string>
 #include <thread>
 
+#include "gpu/journal.hpp"
 #include "gpusim/fault_script.hpp"
 #include "lease/file_descriptor.hpp"
 #include "tests/daemon_world.hpp"
@@ -109,6 +110,43 @@ TEST(DaemonMetrics, APageSaysWhatIsAskedWhatIsAndWhatHappened) {
   EXPECT_THAT(page, HasSubstr("negawatt_daemon_clients 1\n"));
   EXPECT_EQ(user("release"), "ok");
   EXPECT_THAT(scrape(port), HasSubstr(line("restores_total", kGpu0, "1")));
+}
+
+TEST(DaemonMetrics, APowerLimitThatIsLeftOnPurposeIsNoRestore) {
+  const auto port = free_port();
+  DaemonWorld world({.config = fmt::format("metrics = \"127.0.0.1:{}\"", port)});
+  world.start();
+  auto user = world.active_user("1 65535 1 500 0");
+  EXPECT_EQ(user("request 900 0"), "applied 900 0");
+  world.set_without_daemon(400);  // by an administrator, while the lease holds 500 W
+  EXPECT_EQ(user("release"), "ok");
+  EXPECT_EQ(world.settings(), "core auto, memory auto, limit 400 W");
+  const auto page = scrape(port);
+  EXPECT_THAT(page, HasSubstr(line("restores_total", kGpu0, "1"))) << "the core lock alone";
+  EXPECT_THAT(page, HasSubstr(line("limits_left_total", kGpu0, "1")));
+  EXPECT_THAT(page, HasSubstr(line("restore_failures_total", kGpu0, "0")));
+}
+
+TEST(DaemonMetrics, AGpuThatAnswersLateHasItsModelFromThenOn) {
+  const auto port = free_port();
+  DaemonWorld world({.gpus = 2,
+                     .faults = "at = [{at_s = 0, for_s = 10, kind = \"not_ready\"}]",
+                     .config = fmt::format("metrics = \"127.0.0.1:{}\"", port)});
+  {  // it is looked for because a crash has left it to be restored
+    auto journal = gpu::Journal::open(world.journal());
+    ASSERT_TRUE(journal);
+    ASSERT_TRUE(journal->save({gpu::GpuId(kGpu0), gpu::CoreLock{}}));
+  }
+  world.start();
+  const auto early = scrape(port);
+  EXPECT_THAT(early, HasSubstr("negawatt_gpu_up{gpu=\"" + kGpu0 + "\"} 0\n"));
+  EXPECT_THAT(early, HasSubstr(line("up", kGpu1, "1")));
+  const auto says = [&](const std::string& text) {
+    return scrape(port).find(text) != std::string::npos;
+  };
+  EXPECT_TRUE(eventually([&] { return says(line("up", kGpu0, "1")); }, Seconds(30)));
+  EXPECT_TRUE(eventually([&] { return says(line("restores_total", kGpu0, "1")); }, Seconds(30)));
+  EXPECT_FALSE(says("{gpu=\"" + kGpu0 + "\"}")) << "no family without it any more";
 }
 
 TEST(DaemonMetrics, AGpuThatIsLostIsDownAndHasNoStaleValues) {

@@ -3,13 +3,13 @@
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>  // setenv is not in <cstdlib>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <csignal>
-#include <filesystem>
+#include <functional>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 

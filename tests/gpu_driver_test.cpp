@@ -90,7 +90,7 @@ TEST_F(SimulatedDriver, CountsWhatItsPowerSensorShows) {
   ASSERT_TRUE(use) << use.error().message;
   const double power = to_si(device().power_average().value()).in_si();
   EXPECT_NEAR(use->power().in_si(), power, 0.01 * power);
-  const auto check = cross_check(device(), meter->refresh(), meter->refresh());
+  const auto check = cross_check(device(), {meter->refresh(), meter->refresh()});
   ASSERT_TRUE(check) << check.error().message;
   EXPECT_EQ(check->verdict, CrossCheck::Verdict::agrees);
 }
@@ -99,7 +99,7 @@ TEST_F(SimulatedDriver, IsCaughtWithACounterAtTheWrongRate) {
   start_h200("[[gpu.faults.at]]\nat_s = 0\nkind = \"counter_rate\"\nrate = 0.5\n");
   const auto refresh = measure_refresh(device(), Sensor::energy);
   ASSERT_TRUE(refresh) << refresh.error().message;
-  const auto check = cross_check(device(), *refresh, *refresh);
+  const auto check = cross_check(device(), {*refresh, *refresh});
   ASSERT_TRUE(check) << check.error().message;
   EXPECT_EQ(check->verdict, CrossCheck::Verdict::disagrees);
 }
@@ -199,7 +199,7 @@ TEST_F(RealDriver, HasACounterThatMovesAndAgreesWithItsPower) {
               energy->read_cost.in_si() * 1e3, energy->last.half_width().in_si() * 1e3);
   EXPECT_GT(energy->period.in_si(), 0.001);
   EXPECT_LT(energy->period.in_si(), 1.5);
-  const auto check = cross_check(device, *energy, *energy);
+  const auto check = cross_check(device, {*energy, *energy});
   ASSERT_TRUE(check) << check.error().message;
   std::printf("counter %.2f J, integrated %.2f J in %.3f s, spread %.3f\n", check->counter.in_si(),
               check->integrated.in_si(), check->time.in_si(), check->spread);

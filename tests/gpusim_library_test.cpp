@@ -3,16 +3,16 @@
 // The simulated libnvidia-ml.so.1 as its clients see it: answers, errors, other people's programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
-#include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "gpusim/nvml_symbols.hpp"
@@ -71,6 +71,7 @@ TEST(SimulatedLibrary, RefusesNullPointersAndForeignHandles) {
             NVML_ERROR_INVALID_ARGUMENT);
   const auto address = reinterpret_cast<std::uintptr_t>(gpu);
   for (const auto foreign : {std::uintptr_t{0}, address - 1, address + 1, address + 100'000})
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): what is no handle has to come from somewhere
     EXPECT_EQ(nvml().nvmlDeviceGetTotalEnergyConsumption(reinterpret_cast<nvmlDevice_t>(foreign),
                                                          &energy),
               NVML_ERROR_INVALID_ARGUMENT);
@@ -223,7 +224,7 @@ TEST(SimulatedLibrary, ADamagedOrForeignFileIsAnErrorNotACrash) {
 TEST(SimulatedLibrary, AFullDiskIsAnErrorNotACrash) {
   const SimulatedMachine machine(kVirtual + gpu_like("h200.toml"));
   const auto cramped = child([] {
-    std::signal(SIGXFSZ, SIG_IGN);
+    ::signal(SIGXFSZ, SIG_IGN);
     const rlimit little{.rlim_cur = 4096, .rlim_max = 4096};
     ::setrlimit(RLIMIT_FSIZE, &little);
     return nvml().nvmlInit_v2() == NVML_ERROR_DRIVER_NOT_LOADED ? 0 : 1;

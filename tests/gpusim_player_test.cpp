@@ -101,9 +101,10 @@ TEST(Player, FollowsTheClocksThatOthersLock) {
 TEST(Player, PlaysForATimeAndEndsWithAWholeIteration) {
   const auto machine = machine_without_leakage();
   const auto table = machine.folder().file("kernels.csv", kTable);
+  const auto arguments =
+      "--table '" + table + "' --seconds 1 --kernel copy --calls 10 --launch-ahead ";
   for (const std::string ahead : {"0", "1", "100"}) {
-    const auto ran = run_player(machine, "--table '" + table + "' --seconds 1 --kernel copy " +
-                                             "--calls 10 --launch-ahead " + ahead);
+    const auto ran = run_player(machine, arguments + ahead);
     ASSERT_EQ(ran.exit_code, 0) << ran.out;
     const auto summary = nlohmann::json::parse(ran.out);
     EXPECT_GE(summary["time_s"], 1.0 - 1e-6);
@@ -146,8 +147,9 @@ TEST(Player, NamesWhatIsWrong) {
   EXPECT_EQ(run_player(machine, "--no-such-option").exit_code, 2);
   EXPECT_EQ(run_player(machine, "--table /nonexistent").exit_code, 2);
   EXPECT_EQ(run_player(machine, "--table /").exit_code, 2) << "a folder";
+  const auto for_seconds = "--table '" + table + "' --seconds ";
   for (const std::string time : {"nan", "inf", "0", "-1"})
-    EXPECT_EQ(run_player(machine, "--table '" + table + "' --seconds " + time).exit_code, 2);
+    EXPECT_EQ(run_player(machine, for_seconds + time).exit_code, 2);
   EXPECT_EQ(run_player(machine, "").exit_code, 2) << "the description has no kernels";
   const auto unknown = run_player(machine, "--table '" + table + "' --kernel relu");
   EXPECT_EQ(unknown.exit_code, 2);

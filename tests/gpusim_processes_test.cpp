@@ -3,13 +3,19 @@
 // Processes that share a simulated machine: they see each other, and they may die at any moment.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <csignal>
+#include <fstream>
+#include <ios>
 #include <memory>
+#include <ostream>
 #include <random>
+#include <ratio>
 #include <string>
 #include <thread>
 #include <vector>

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <span>
 #include <utility>
 #include <vector>
@@ -33,20 +34,26 @@ Status each_record(const std::string& bytes, std::span<const std::string_view> n
 }
 
 /// The power of two that is nearest in logarithms, 8 at least: where the scripts look a curve up.
-std::uint32_t nominal(std::uint32_t tokens, std::uint32_t largest) {
+std::uint32_t nominal(std::uint32_t tokens) {
   const auto power = std::exp2(std::round(std::log2(static_cast<double>(tokens))));
-  return std::clamp(static_cast<std::uint32_t>(power), 8U, largest);
+  return std::max(static_cast<std::uint32_t>(power), 8U);
 }
 
+struct Bin {
+  double low = 0.0;
+  double high = 0.0;
+  double share = 0.0;
+};
+
 /// Spreads a bin evenly over the whole numbers in it.
-void spread(double low, double high, double share, LengthShares& lengths) {
-  auto first = static_cast<std::uint32_t>(std::ceil(low));
-  auto end = static_cast<std::uint32_t>(std::ceil(high));
+void spread(const Bin& bin, LengthShares& lengths) {
+  auto first = static_cast<std::uint32_t>(std::ceil(bin.low));
+  auto end = static_cast<std::uint32_t>(std::ceil(bin.high));
   if (first >= end) {
-    first = static_cast<std::uint32_t>(std::lround((low + high) / 2.0));
+    first = static_cast<std::uint32_t>(std::lround((bin.low + bin.high) / 2.0));
     end = first + 1;
   }
-  for (auto tokens = first; tokens < end; ++tokens) lengths[tokens] += share / (end - first);
+  for (auto tokens = first; tokens < end; ++tokens) lengths[tokens] += bin.share / (end - first);
 }
 
 }  // namespace
@@ -56,10 +63,11 @@ Result<AlpacaLengths> alpaca_lengths(const std::string& histograms) {
   AlpacaLengths lengths;
   NW_CHECK(each_record(histograms, kNames, [&](const auto& csv, const auto& column) -> Status {
     if (csv.field(column[1]) != "Alpaca") return {};
-    NW_TRY(const double low, csv.number(column[2]));
-    NW_TRY(const double high, csv.number(column[3]));
-    NW_TRY(const double share, csv.number(column[4]));
-    spread(low, high, share, csv.field(column[0]) == "input" ? lengths.input : lengths.output);
+    Bin bin;
+    NW_TRY(bin.low, csv.number(column[2]));
+    NW_TRY(bin.high, csv.number(column[3]));
+    NW_TRY(bin.share, csv.number(column[4]));
+    spread(bin, csv.field(column[0]) == "input" ? lengths.input : lengths.output);
     return {};
   }));
   return lengths;
@@ -85,7 +93,7 @@ double threshold_kwh(const TokenCurves& curves, const LengthShares& lengths,
   double joules = 0.0;
   for (const auto& [tokens, share] : lengths) {
     const auto& curve = tokens <= threshold ? curves.m1 : curves.a100;
-    joules += tokens * share * curve.at(nominal(tokens, largest));
+    joules += tokens * share * curve.at(std::min(nominal(tokens), largest));
   }
   return AlpacaLengths::kRequests * joules / kJoulesPerKwh;
 }
@@ -144,7 +152,7 @@ plan::Workload alpaca_workload(const AlpacaLengths& lengths) {
   return workload;
 }
 
-plan::Workload workload_from_eight(plan::Workload workload) {
+plan::Workload workload_from_eight(const plan::Workload& workload) {
   std::map<trace::RequestSize, std::uint64_t> requests;
   for (const auto& group : workload.groups)
     requests[{std::max(group.size.input_tokens, 8U), group.size.output_tokens}] += group.requests;

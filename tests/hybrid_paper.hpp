@@ -59,6 +59,6 @@ struct PaperCurves {
 inline constexpr double kAlpacaCopies = 1e6;
 
 /// Requests of at least 8 input tokens each; shorter ones count as 8.
-[[nodiscard]] plan::Workload workload_from_eight(plan::Workload workload);
+[[nodiscard]] plan::Workload workload_from_eight(const plan::Workload& workload);
 
 }  // namespace negawatt::testing

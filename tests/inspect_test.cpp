@@ -10,6 +10,8 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -251,7 +253,7 @@ TEST_F(OnSimulatedMachine, TopGivesTheTerminalBackAtControlC) {
   build(1);
   int terminal = -1;
   winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
-  const pid_t pid = ::forkpty(&terminal, nullptr, nullptr, &size);
+  const auto pid = ::forkpty(&terminal, nullptr, nullptr, &size);
   ASSERT_GE(pid, 0);
   if (pid == 0) {
     ::setenv("TERM", "xterm", 1);

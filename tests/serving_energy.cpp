@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -72,7 +73,7 @@ model::Device shipped_device(const std::string& name) {
 }
 
 const std::vector<Architecture>& shipped_architectures() {
-  static const std::vector<Architecture> all = [] {
+  static const std::vector<Architecture> kAll = [] {
     std::vector<Architecture> read;
     const std::string folder = std::string(NEGAWATT_SOURCE_DIR) + "/data/models";
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -87,16 +88,16 @@ const std::vector<Architecture>& shipped_architectures() {
     std::ranges::sort(read, {}, &Architecture::name);
     return read;
   }();
-  return all;
+  return kAll;
 }
 
 const Architecture& architecture_named(std::string_view name) {
-  static const Architecture none;
+  static const Architecture kNone;
   const auto& all = shipped_architectures();
   const auto found = std::ranges::find(all, name, &Architecture::name);
   if (found != all.end()) return *found;
   ADD_FAILURE() << "no architecture " << name;
-  return none;
+  return kNone;
 }
 
 std::vector<ArenaRow> arena_rows(const std::string& csv, double input_tokens) {

@@ -40,10 +40,10 @@ class SimulatedMachine {
 
 /// The simulated library, loaded once for this process.
 inline const gpusim::NvmlSymbols& nvml() {
-  static const auto symbols =
+  static const auto kSymbols =
       gpusim::load_nvml(std::string(kSimulatedFolder) + "/libnvidia-ml.so.1");
-  if (!symbols) ADD_FAILURE() << symbols.error().message;
-  return *symbols;
+  if (!kSymbols) ADD_FAILURE() << kSymbols.error().message;
+  return *kSymbols;
 }
 
 /// nvmlInit to nvmlShutdown.

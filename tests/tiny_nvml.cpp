@@ -36,6 +36,7 @@ nvmlReturn_t scripted(const char* function) {
 
 // A handle is the GPU's number plus one; of an instance, that and its number plus one in thousands.
 std::size_t number_of(nvmlDevice_t device) { return reinterpret_cast<std::size_t>(device); }
+// NOLINTNEXTLINE(performance-no-int-to-ptr): it points to nothing
 nvmlDevice_t handle_of(std::size_t number) { return reinterpret_cast<nvmlDevice_t>(number); }
 TinyGpu& gpu_of(nvmlDevice_t device) { return state().gpus.at(number_of(device) % 1000 - 1); }
 
@@ -45,6 +46,7 @@ nvmlReturn_t copy(const std::string& text, char* buffer, unsigned length) {
   return NVML_SUCCESS;
 }
 
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): NVML's order
 nvmlReturn_t copy(const std::vector<unsigned>& list, unsigned* count, unsigned* items) {
   const unsigned room = *count;
   *count = static_cast<unsigned>(list.size());
@@ -89,6 +91,7 @@ nvmlReturn_t tell(const char* function, Out* out, const Fact& fact) {
 
 }  // namespace
 
+// NOLINTBEGIN(readability-identifier-naming,bugprone-easily-swappable-parameters): NVML's interface
 extern "C" {
 
 TinyNvml* tiny_nvml() { return &state(); }
@@ -302,8 +305,10 @@ nvmlReturn_t nvmlDeviceGetMaxMigDeviceCount(nvmlDevice_t, unsigned* count) {
 nvmlReturn_t nvmlDeviceGetMigDeviceHandleByIndex(nvmlDevice_t device, unsigned index,
                                                  nvmlDevice_t* instance) {
   if (index >= gpu_of(device).instances.size()) return NVML_ERROR_NOT_FOUND;
-  return tell("nvmlDeviceGetMigDeviceHandleByIndex", instance,
-              [&] { return handle_of(number_of(device) % 1000 + 1000 * (index + 1)); });
+  return tell("nvmlDeviceGetMigDeviceHandleByIndex", instance, [&] {
+    return handle_of(number_of(device) % 1000 + std::size_t{1000} * (index + 1));
+  });
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming,bugprone-easily-swappable-parameters)

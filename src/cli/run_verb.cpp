@@ -107,7 +107,7 @@ Result<int> run_run(const RunArguments& arguments) {
       .attach = [uuid = arguments.gpu, watches = arguments.watch,
                  with_memory] { return attach(uuid, watches, with_memory); },
       .say = say};
-  const auto code = run_and_report(arguments, order);
+  auto code = run_and_report(arguments, order);
   if (code) return with_threads_ended(*code);
   // What main would say, and do without regard to threads.
   if (govern::Apart::all_ended_within(kThreadPatience)) return code;

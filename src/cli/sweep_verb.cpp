@@ -142,6 +142,7 @@ void note_warm_up(sweep::WarmUp warm_up, Seconds limit) {
 void note_what_is_missing(const sweep::SweepOutcome& outcome,
                           const std::vector<std::string>& kernels) {
   std::vector<std::string> missing;
+  missing.reserve(outcome.dropped.size() + outcome.given_up.size());
   for (const auto& pair : outcome.dropped) missing.push_back(pair.why);
   for (const auto& row : outcome.given_up)
     missing.push_back(

@@ -79,7 +79,7 @@ struct TomlTable::Layers {
   }
   void fail(const Found& found, std::string_view key, std::string_view expected) const {
     fail(*found.layer, found.node->source().begin.line,
-         fmt::format("'{}{}': expected {}", path, key, expected));
+         fmt::format("'{}{}': expected {}", path, printable(key), expected));
   }
   void missing(std::string_view key) const {
     const auto& layer = layers.front();
@@ -117,12 +117,12 @@ void TomlTable::need(std::string_view key, std::uint32_t& value, NumberRange ran
   take(key, value, range);
 }
 
-void TomlTable::take(std::string_view key, std::string& value) {
+void TomlTable::take(std::string_view key, std::string& value, EmptyText empty) {
   const auto found = layers_->find(key);
   if (found.node == nullptr) return;
   const auto* text = found.node->as_string();
-  if (text == nullptr || text->get().empty() || !is_printable(text->get()))
-    return layers_->fail(found, key, "printable text");
+  const bool is_missing = text == nullptr || (text->get().empty() && empty == EmptyText::refused);
+  if (is_missing || !is_printable(text->get())) return layers_->fail(found, key, "printable text");
   value = text->get();
 }
 
@@ -175,11 +175,19 @@ TomlTable::Kind TomlTable::kind(std::string_view key) {
   return found.node->is_table() ? Kind::table : Kind::other;
 }
 
+std::vector<std::string> TomlTable::keys() const {
+  std::vector<std::string> keys;
+  for (const auto& layer : layers_->layers)
+    for (const auto& [key, node] : *layer.table)
+      if (std::ranges::find(keys, key.str()) == keys.end()) keys.emplace_back(key.str());
+  return keys;
+}
+
 TomlTable TomlTable::table(std::string_view key) {
   layers_->find(key);  // known from now on
   auto inner = std::make_shared<Layers>();
   inner->shared = layers_->shared;
-  inner->path = fmt::format("{}{}.", layers_->path, key);
+  inner->path = fmt::format("{}{}.", layers_->path, printable(key));
   static const toml::table kEmpty;
   for (const auto& layer : layers_->layers) {
     const auto* node = layer.table->get(key);

@@ -23,6 +23,8 @@ struct NumberRange {
   double most = std::numeric_limits<double>::max();
 };
 
+enum class EmptyText : std::uint8_t { refused, allowed };
+
 class TomlDocument;
 
 /// A table of a document, or several over each other. Valid as long as their documents.
@@ -34,13 +36,16 @@ class TomlTable {
   void need(std::string_view key, std::uint32_t& value, NumberRange range);
   void take(std::string_view key, std::uint32_t& value, NumberRange range);
   void need(std::string_view key, std::string& value);
-  void take(std::string_view key, std::string& value);
+  void take(std::string_view key, std::string& value, EmptyText empty = EmptyText::refused);
   void take(std::string_view key, bool& value);
   void take(std::string_view key, std::vector<double>& values, NumberRange range);
   void take(std::string_view key, std::vector<std::string>& values);
 
   enum class Kind : std::uint8_t { absent, text, number, table, other };
   [[nodiscard]] Kind kind(std::string_view key);
+  /// What keys there are, where the file chooses them (names of things). They may hold anything
+  /// that TOML allows, and are known when they have been asked for.
+  [[nodiscard]] std::vector<std::string> keys() const;
   /// The table under a key; an empty one when it is absent.
   [[nodiscard]] TomlTable table(std::string_view key);
   /// The tables of an array, of the highest layer that has the key.

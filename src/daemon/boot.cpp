@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -31,12 +32,12 @@ tl::unexpected<Error> cannot_note(const std::string& path) {
 
 }  // namespace
 
-bool is_of_another_boot(const std::string& path, const std::string& boot_id_file) {
+bool is_of_another_boot(const std::string& path, const char* boot_id_file) {
   const auto noted = contents(path);
   return !noted.empty() && noted != contents(boot_id_file);
 }
 
-Status note_boot(const std::string& path, const std::string& boot_id_file) {
+Status note_boot(const std::string& path, const char* boot_id_file) {
   NW_TRY(const auto boot, whole_file(boot_id_file, kLongestNote));
   if (contents(path) == boot) return {};
   // A new file that then takes the old one's name: a torn note would be taken for another boot.

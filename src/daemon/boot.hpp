@@ -15,9 +15,9 @@ inline constexpr const char* kBootIdFile = "/proc/sys/kernel/random/boot_id";
 
 /// Whether the note in `path` is of another boot. Without a note: false, as nothing is known.
 [[nodiscard]] bool is_of_another_boot(const std::string& path,
-                                      const std::string& boot_id_file = kBootIdFile);
+                                      const char* boot_id_file = kBootIdFile);
 
 /// Writes the present boot to `path`.
-Status note_boot(const std::string& path, const std::string& boot_id_file = kBootIdFile);
+Status note_boot(const std::string& path, const char* boot_id_file = kBootIdFile);
 
 }  // namespace negawatt::daemon

@@ -14,13 +14,13 @@ TEST(Boot, AnotherBootIsToldFromThisOne) {
   const testing::TemporaryFolder folder;
   const auto now = folder.file("now", "11111111-2222\n");
   const auto note = folder.path("note");
-  EXPECT_FALSE(is_of_another_boot(note, now)) << "nothing is known";
-  ASSERT_TRUE(note_boot(note, now));
-  EXPECT_FALSE(is_of_another_boot(note, now));
+  EXPECT_FALSE(is_of_another_boot(note, now.c_str())) << "nothing is known";
+  ASSERT_TRUE(note_boot(note, now.c_str()));
+  EXPECT_FALSE(is_of_another_boot(note, now.c_str()));
   folder.file("now", "33333333-4444\n");
-  EXPECT_TRUE(is_of_another_boot(note, now));
-  ASSERT_TRUE(note_boot(note, now));
-  EXPECT_FALSE(is_of_another_boot(note, now));
+  EXPECT_TRUE(is_of_another_boot(note, now.c_str()));
+  ASSERT_TRUE(note_boot(note, now.c_str()));
+  EXPECT_FALSE(is_of_another_boot(note, now.c_str()));
 }
 
 TEST(Boot, ANoteThatCannotBeWrittenIsAnError) {
@@ -31,7 +31,8 @@ TEST(Boot, ANoteThatCannotBeWrittenIsAnError) {
 TEST(Boot, WhereTheKernelDoesNotTellNothingIsNoted) {
   const testing::TemporaryFolder folder;
   EXPECT_FALSE(note_boot(folder.path("note"), "/nonexistent"));
-  EXPECT_FALSE(note_boot(folder.path("note"), folder.path("")));  // opens, and cannot be read
+  EXPECT_FALSE(
+      note_boot(folder.path("note"), folder.path("").c_str()));  // opens, and cannot be read
 }
 
 TEST(Boot, TheKernelTellsThisBoot) {

@@ -102,17 +102,23 @@ leasable = true
 
 TEST(Config, AnUnknownKeyNamesItsLineAndTheNearestKnownOne) {
   EXPECT_EQ(error_of("\nsoket = \"/tmp/s\"\n"),
-            "negawattd.toml:2: 'soket' is not known here; did you mean 'socket'?");
+            "negawattd.toml:2: 'soket' is not known, is 'socket' meant?");
   EXPECT_EQ(error_of("[limits]\ncore_max = 1\n"),
-            "negawattd.toml:2: 'core_max' is not known here; did you mean 'core_max_mhz'?");
-  EXPECT_EQ(error_of("zzzzzz = 1\n"), "negawattd.toml:1: 'zzzzzz' is not known here");
+            "negawattd.toml:2: 'limits.core_max' is not known, is 'core_max_mhz' meant?");
+  EXPECT_EQ(error_of("zzzzzz = 1\n"), "negawattd.toml:1: 'zzzzzz' is not known");
   EXPECT_THAT(error_of("[gpu.\"GPU-1\"]\nheartbeat = 1\n"), HasSubstr("'heartbeat_s'"));
 }
 
 TEST(Config, WhatAKeyCannotBeIsRefusedWithItsLine) {
-  EXPECT_EQ(error_of("observe_only = 1"), "negawattd.toml:1: observe_only must be true or false");
+  EXPECT_EQ(error_of("observe_only = 1"),
+            "negawattd.toml:1: 'observe_only': expected true or false");
   EXPECT_EQ(error_of("\nmax_clients = 0"),
-            "negawattd.toml:2: max_clients must be a whole number from 1 to 1024");
+            "negawattd.toml:2: 'max_clients': expected a whole number from 1 to 1024");
+  // Where the two are in different tables, the one that is named stands in either.
+  EXPECT_EQ(error_of("[limits]\ncore_min_mhz = 900\n[gpu.\"GPU-1\"]\ncore_max_mhz = 800\n"),
+            "negawattd.toml:2: 'gpu.GPU-1.core_min_mhz': expected at most core_max_mhz");
+  EXPECT_EQ(error_of("[gpu.\"0\"]\nmemory = true\n"),
+            "negawattd.toml:1: 'gpu.0': expected a table by UUID, as [gpu.\"GPU-...\"]");
   for (const std::string_view wrong : {"max_clients = 2.5",
                                        "max_clients = -1",
                                        "socket = 3",
@@ -131,11 +137,21 @@ TEST(Config, WhatAKeyCannotBeIsRefusedWithItsLine) {
                                        "[limits]\nunleased_core_mhz = [2, 1]",
                                        "[limits]\nunleased_core_mhz = [1]",
                                        "[limits]\nunleased_core_mhz = [1, 2, 3]",
+                                       "[limits]\nunleased_core_mhz = [1.5, 2]",
+                                       "[limits]\nunleased_core_mhz = [1, 65536]",
                                        "[limits]\ncore_min_mhz = 2\ncore_max_mhz = 1",
                                        "[limits]\npower_min_w = 2\npower_max_w = 1",
+                                       "socket = \"\"",
                                        "[gpu.\"0\"]\nmemory = true",
+                                       "[gpu.\"GPU-\\u001b\"]\nmemory = true",
                                        "[gpu]\nmemory = true"})
     EXPECT_THAT(error_of(wrong), StartsWith("negawattd.toml:")) << wrong;
+}
+
+TEST(Config, WhatMayBeNoneMayBeSaidToBeNone) {
+  const auto config = parse_config("metrics = \"\"\nsocket_group = \"\"\n", "negawattd.toml");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_TRUE(config->metrics.empty());
 }
 
 TEST(Config, WhatIsNoTomlIsRefusedWithItsLine) {

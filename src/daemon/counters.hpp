@@ -21,6 +21,7 @@ struct GpuCounters {
   Count driver_errors{0};
   Count driver_hangs{0};
   Count restores{0};          ///< knobs that are back in their previous state
+  Count left{0};              ///< power limits not put back: somebody else has lowered them
   Count restore_failures{0};  ///< attempts, by knob, that failed
   Count not_honoured{0};      ///< times a lock was found accepted and not followed
   std::atomic<std::uint32_t> asked_core_mhz{0};    ///< 0: automatic

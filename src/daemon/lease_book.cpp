@@ -34,14 +34,12 @@ bool LeaseBook::is_pending(std::size_t gpu, std::uint32_t uid) const {
 }
 
 bool LeaseBook::may_end_more(std::size_t gpu, std::uint32_t uid) const {
-  std::size_t of_user = 0;
-  std::size_t in_all = 0;
-  for (const auto& record : records_) {
-    if (record.gpu != gpu || !record.ending) continue;
-    ++in_all;
-    if (record.owner.uid == uid) ++of_user;
-  }
-  return of_user < kMostEndingOfUser && in_all < kMostEnding;
+  const auto in_all = std::ranges::count_if(
+      records_, [&](const LeaseRecord& record) { return record.gpu == gpu && record.ending; });
+  const auto of_user = std::ranges::count_if(records_, [&](const LeaseRecord& record) {
+    return record.gpu == gpu && record.ending && record.owner.uid == uid;
+  });
+  return std::cmp_less(of_user, kMostEndingOfUser) && std::cmp_less(in_all, kMostEnding);
 }
 
 std::vector<std::uint64_t> LeaseBook::of_client(std::uint64_t client) const {

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "daemon/log.hpp"
@@ -52,8 +53,10 @@ gpu::GuardOptions guard_options(const LeaseOrder& order, const gpu::Device& devi
                      {"previous", gpu::to_string(failure.previous)},
                      {"error", failure.error.message}});
               },
+          .on_back = [&counters](const gpu::Setting&) { ++counters.restores; },
           .on_left =
-              [gpu = device.id()](const gpu::Setting& previous) {
+              [&counters, gpu = device.id()](const gpu::Setting& previous) {
+                ++counters.left;
                 log(Level::warn, "left, as somebody else has lowered it meanwhile",
                     {{"gpu", gpu.text()}, {"previous", gpu::to_string(previous)}});
               }};
@@ -125,6 +128,7 @@ lease::Outcome LeaseSession::set(lease::ClockPair clocks) {
     ++counters_->outside_limits;
     return lease::Outcome::outside_limits;
   }
+  NW_ASSERT(guard_.has_value());
   const auto wanted = wanted_for(clocks);
   if (gpu::settings_of(wanted).empty()) return lease::Outcome::unchanged;
 
@@ -140,8 +144,9 @@ lease::Outcome LeaseSession::set(lease::ClockPair clocks) {
     return cannot ? lease::Outcome::unsupported : lease::Outcome::failed;
   }
   asked_ = clocks;
-  if (applied->core) set_.core = clock_of(clocks.core, applied->core->range);
-  if (applied->memory) set_.memory = clock_of(clocks.memory, applied->memory->range);
+  const gpu::Request& rounded = *applied;
+  if (rounded.core) set_.core = clock_of(clocks.core, rounded.core->range);
+  if (rounded.memory) set_.memory = clock_of(clocks.memory, rounded.memory->range);
   ++counters_->changes;
   observed_astray_ = 0;
   counters_->asked_core_mhz = set_.core.mhz();
@@ -167,11 +172,12 @@ gpu::Request LeaseSession::wanted_for(lease::ClockPair clocks) {
 
 /// The limit of this lease, when a higher one holds. A lower one is an administrator's and stays.
 std::optional<gpu::PowerLimit> LeaseSession::power_that_went_up() const {
+  NW_ASSERT(guard_.has_value());
   const auto& held = guard_->asked().power;
-  if (!held) return std::nullopt;
   const auto limits = device_->power_limits();
-  const bool higher = limits && limits->requested && *limits->requested > held->limit &&
-                      !gpu::same_limit(*limits->requested, held->limit);
+  if (!held || !limits) return std::nullopt;
+  const auto& now = limits->requested;
+  const bool higher = now && *now > held->limit && !gpu::same_limit(*now, held->limit);
   return higher ? held : std::nullopt;
 }
 
@@ -188,6 +194,7 @@ bool LeaseSession::is_lost() {
 }
 
 bool LeaseSession::observe() {
+  NW_ASSERT(guard_.has_value());
   const auto seen = guard_->observe();
   if (!seen) {
     ++counters_->driver_errors;

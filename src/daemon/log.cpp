@@ -2,9 +2,12 @@
 #include "daemon/log.hpp"
 
 #include <spdlog/async.h>
+#include <spdlog/async_logger.h>
+#include <spdlog/common.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <initializer_list>
 #include <memory>
 #include <utility>
 

@@ -3,8 +3,9 @@
 // negawattd: the privileged part of negawatt, and the only one that changes a GPU. Exit codes: 0
 // all GPUs are in their previous state, 1 some are not (the journal keeps what is missing), 2 wrong
 // configuration or usage, 3 something this machine lacks.
+#include <signal.h>
+
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -50,8 +51,8 @@ int serve(Config config, const Arguments& arguments) {
   const auto signals = negawatt::daemon::handled_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   // A full disk and a reader that is gone are errors of the call, not the end of this process.
-  std::signal(SIGXFSZ, SIG_IGN);
-  std::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);
+  ::signal(SIGPIPE, SIG_IGN);
   auto outcome = Server::Outcome::done;
   {
     const negawatt::daemon::Log log(arguments.verbose ? negawatt::daemon::Level::debug
@@ -60,7 +61,8 @@ int serve(Config config, const Arguments& arguments) {
     if (!server) return complain(server.error());
     outcome = (*server)->run();
     // Its worker waits for a driver call that does not return, and cannot be waited for.
-    if (outcome == Server::Outcome::hung) (void)server->release();
+    if (outcome == Server::Outcome::hung) [[maybe_unused]]
+      auto* const left = server->release();
   }
   if (outcome == Server::Outcome::hung) std::_Exit(1);
   return outcome == Server::Outcome::done ? 0 : 1;

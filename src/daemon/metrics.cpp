@@ -10,6 +10,7 @@
 
 #include <array>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -66,6 +67,9 @@ constexpr std::array kGpuCounters = {
                      &GpuCounters::driver_hangs},
     GpuCounterMetric{"restores_total", "Knobs put back into their previous state",
                      &GpuCounters::restores},
+    GpuCounterMetric{"limits_left_total",
+                     "Power limits not put back as somebody else had lowered them",
+                     &GpuCounters::left},
     GpuCounterMetric{"restore_failures_total", "Attempts to put a knob back that failed",
                      &GpuCounters::restore_failures},
     GpuCounterMetric{"locks_not_honoured_total", "Locks that were accepted and not followed",
@@ -109,67 +113,82 @@ const std::array kSensors = {
                  [](const Sensors& s) { return si(s.power_limit); }},
 };
 
+/// One GPU at one scrape: its labels are the same in all families of the page.
+struct ScrapedGpu {
+  const GpuCounters* counters = nullptr;
+  std::optional<Sensors> sensors;
+  Labels labels;
+};
+
 class Collector : public prometheus::Collectable {
  public:
   Collector(std::vector<MeteredGpu> gpus, const ServerCounters& counters)
       : gpus_(std::move(gpus)), counters_(&counters) {}
 
   std::vector<MetricFamily> Collect() const override {
+    const auto gpus = scrape();
     std::vector<MetricFamily> families;
-    add_counters(families);
-    add_sensors(families);
-    add_asked(families);
+    add_counters(gpus, families);
+    add_sensors(gpus, families);
+    add_asked(gpus, families);
     add_server(families);
     return families;
   }
 
  private:
-  static Labels labels_of(const MeteredGpu& gpu) {
-    return {{"gpu", gpu.uuid}, {"model", gpu.name}};
+  /// The sensors first: asking them is what finds a GPU that had not answered, and its model.
+  [[nodiscard]] std::vector<ScrapedGpu> scrape() const {
+    std::vector<ScrapedGpu> scraped;
+    for (const auto& gpu : gpus_) {
+      const auto sensors = gpu.worker->read_sensors(kReadTimeout);
+      Labels labels{{"gpu", gpu.uuid}};
+      if (auto model = gpu.worker->model(); !model.empty())
+        labels.push_back({"model", std::move(model)});
+      scraped.push_back({&gpu.worker->counters, sensors, std::move(labels)});
+    }
+    return scraped;
   }
 
-  void add_counters(std::vector<MetricFamily>& families) const {
+  static void add_counters(const std::vector<ScrapedGpu>& gpus,
+                           std::vector<MetricFamily>& families) {
     for (const auto& metric : kGpuCounters) {
       Family family(fmt::format("negawatt_gpu_{}", metric.name), metric.help, MetricType::Counter);
-      for (const auto& gpu : gpus_)
-        family.add(labels_of(gpu),
-                   static_cast<double>((gpu.worker->counters.*metric.count).load()));
+      for (const auto& gpu : gpus)
+        family.add(gpu.labels, static_cast<double>((gpu.counters->*metric.count).load()));
       std::move(family).move_to(families);
     }
   }
 
-  void add_sensors(std::vector<MetricFamily>& families) const {
-    std::vector<std::optional<Sensors>> readings;
+  static void add_sensors(const std::vector<ScrapedGpu>& gpus,
+                          std::vector<MetricFamily>& families) {
     Family up("negawatt_gpu_up", "Whether the driver answers for this GPU", MetricType::Gauge);
-    for (const auto& gpu : gpus_) {
-      readings.push_back(gpu.worker->read_sensors(kReadTimeout));
-      const bool answers = readings.back() && (readings.back()->clocks || readings.back()->power);
-      up.add(labels_of(gpu), answers ? 1 : 0);
+    for (const auto& gpu : gpus) {
+      const bool answers = gpu.sensors && (gpu.sensors->clocks || gpu.sensors->power);
+      up.add(gpu.labels, answers ? 1 : 0);
     }
     std::move(up).move_to(families);
     for (const auto& metric : kSensors) {
       Family family(fmt::format("negawatt_gpu_{}", metric.name), metric.help, metric.type);
-      for (std::size_t i = 0; i < gpus_.size(); ++i) {
-        const auto value = readings[i] ? metric.value(*readings[i]) : std::nullopt;
-        if (value) family.add(labels_of(gpus_[i]), *value);
+      for (const auto& gpu : gpus) {
+        const auto value = gpu.sensors ? metric.value(*gpu.sensors) : std::nullopt;
+        if (value) family.add(gpu.labels, *value);
       }
       std::move(family).move_to(families);
     }
   }
 
-  void add_asked(std::vector<MetricFamily>& families) const {
+  static void add_asked(const std::vector<ScrapedGpu>& gpus, std::vector<MetricFamily>& families) {
     Family leased("negawatt_gpu_leased", "Whether a lease is active", MetricType::Gauge);
     Family core("negawatt_gpu_core_clock_asked_hertz", "Locked core clock; absent: automatic",
                 MetricType::Gauge);
     Family memory("negawatt_gpu_memory_clock_asked_hertz", "Locked memory clock; absent: automatic",
                   MetricType::Gauge);
-    for (const auto& gpu : gpus_) {
-      const auto& counters = gpu.worker->counters;
-      leased.add(labels_of(gpu), static_cast<double>(counters.leases_active.load()));
-      if (const auto mhz = counters.asked_core_mhz.load(); mhz != 0)
-        core.add(labels_of(gpu), mhz * kHertzPerMegahertz);
-      if (const auto mhz = counters.asked_memory_mhz.load(); mhz != 0)
-        memory.add(labels_of(gpu), mhz * kHertzPerMegahertz);
+    for (const auto& gpu : gpus) {
+      leased.add(gpu.labels, static_cast<double>(gpu.counters->leases_active.load()));
+      if (const auto mhz = gpu.counters->asked_core_mhz.load(); mhz != 0)
+        core.add(gpu.labels, mhz * kHertzPerMegahertz);
+      if (const auto mhz = gpu.counters->asked_memory_mhz.load(); mhz != 0)
+        memory.add(gpu.labels, mhz * kHertzPerMegahertz);
     }
     std::move(leased).move_to(families);
     std::move(core).move_to(families);

@@ -28,7 +28,6 @@ struct ServerCounters {
 
 struct MeteredGpu {
   std::string uuid;
-  std::string name;
   GpuWorker* worker = nullptr;
 };
 

@@ -6,6 +6,7 @@
 #include <pwd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <charconv>
 #include <cstring>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 namespace negawatt::daemon {
@@ -44,14 +46,14 @@ std::vector<std::uint32_t> groups_of(int socket) {
 }
 
 /// Of the process that connected, by the kernel's word since Linux 6.5, else by its number.
-lease::FileDescriptor descriptor_of_peer(int socket, pid_t pid) {
+lease::FileDescriptor descriptor_of_peer(int socket, const ucred& credentials) {
   constexpr int kPeerPidfd = 77;  // SO_PEERPIDFD, which Debian 12's headers do not have
   int descriptor = -1;
   socklen_t size = sizeof descriptor;
   if (::getsockopt(socket, SOL_SOCKET, kPeerPidfd, &descriptor, &size) == 0)
     return lease::FileDescriptor(descriptor);
   if (errno != ENOPROTOOPT) return {};  // it has ended
-  return lease::FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  return lease::FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, credentials.pid, 0)));
 }
 
 /// Whether the process has not been waited for. Another user's answers EPERM, and is there.
@@ -83,7 +85,7 @@ Result<Peer> peer_of(int socket, const ProcessTree& processes) {
   peer.uid = credentials.uid;
   peer.groups = groups_of(socket);
   peer.groups.insert(peer.groups.begin(), credentials.gid);
-  peer.process_descriptor = descriptor_of_peer(socket, credentials.pid);
+  peer.process_descriptor = descriptor_of_peer(socket, credentials);
   const auto process = processes.find(pid);
   const auto users = processes.users(pid);
   // While the descriptor's process is there, nobody else has its number: what was read is of it.

@@ -3,11 +3,11 @@
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "tests/temporary_folder.hpp"

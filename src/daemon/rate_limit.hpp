@@ -13,8 +13,11 @@ namespace negawatt::daemon {
 class RateLimit {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
-  /// `burst` at once, at least one, then `per_second`.
-  RateLimit(double burst, double per_second) : burst_(burst), per_second_(per_second) {}
+  struct Rate {
+    double burst = 1;  ///< at once, at least one
+    double per_second = 1;
+  };
+  explicit RateLimit(Rate rate) : rate_(rate) {}
 
   /// Takes a token. False when the user has none left.
   [[nodiscard]] bool take(std::uint32_t uid, TimePoint now);
@@ -27,8 +30,7 @@ class RateLimit {
   };
   [[nodiscard]] double tokens(const Bucket& bucket, TimePoint now) const;
 
-  double burst_;
-  double per_second_;
+  Rate rate_;
   std::map<std::uint32_t, Bucket> buckets_;  // a user that is not there has a full one
 };
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 namespace negawatt::daemon {
 namespace {
 
@@ -12,7 +14,7 @@ using std::chrono::seconds;
 constexpr RateLimit::TimePoint kStart{seconds(1000)};
 
 TEST(RateLimit, ABurstThenTheRate) {
-  RateLimit limit(3, 2);
+  RateLimit limit({.burst = 3, .per_second = 2});
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(limit.take(1, kStart)) << i;
   EXPECT_FALSE(limit.take(1, kStart));
   EXPECT_FALSE(limit.take(1, kStart + milliseconds(499)));
@@ -24,14 +26,14 @@ TEST(RateLimit, ABurstThenTheRate) {
 }
 
 TEST(RateLimit, OneUserIsNotHeldUpByAnother) {
-  RateLimit limit(1, 1);
+  RateLimit limit({.burst = 1, .per_second = 1});
   EXPECT_TRUE(limit.take(1, kStart));
   EXPECT_FALSE(limit.take(1, kStart));
   EXPECT_TRUE(limit.take(2, kStart));
 }
 
 TEST(RateLimit, ForgetsUsersWhoseBucketIsFullAgain) {
-  RateLimit limit(2, 1);
+  RateLimit limit({.burst = 2, .per_second = 1});
   for (std::uint32_t uid = 0; uid < 100; ++uid) EXPECT_TRUE(limit.take(uid, kStart));
   EXPECT_EQ(limit.users(), 100U);
   EXPECT_TRUE(limit.take(7, kStart + seconds(2)));

@@ -38,10 +38,10 @@ void EnergySum::add(gpu::Millijoules counter, Seconds at, Watts ceiling) {
 
 Sensors SensorReader::read(const gpu::Device& device) {
   Sensors sensors;
-  const auto limits = device.power_limits();
-  if (limits && limits->enforced) sensors.power_limit = gpu::to_si(*limits->enforced);
+  const auto limits = value_of(device.power_limits()).value_or(gpu::PowerLimits{});
+  if (limits.enforced) sensors.power_limit = gpu::to_si(*limits.enforced);
   if (const auto energy = device.energy()) {
-    const auto ceiling = limits && limits->most ? gpu::to_si(*limits->most) : kCeiling;
+    const auto ceiling = limits.most ? gpu::to_si(*limits.most) : kCeiling;
     energy_.add(energy->counter, Seconds(static_cast<double>(energy->at.nanoseconds()) * 1e-9),
                 ceiling);
     sensors.energy = energy_.sum();

@@ -2,16 +2,20 @@
 #include "daemon/server.hpp"
 
 #include <fmt/core.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "daemon/boot.hpp"
@@ -88,8 +92,8 @@ Status Server::open() {
   listener_.emplace(std::move(listener));
   if (!config_.metrics.empty()) {
     std::vector<MeteredGpu> metered;
-    for (const auto& gpu : gpus_)
-      metered.push_back({gpu.identity.id.text(), gpu.identity.name, gpu.worker.get()});
+    metered.reserve(gpus_.size());
+    for (const auto& gpu : gpus_) metered.push_back({gpu.identity.id.text(), gpu.worker.get()});
     NW_TRY(auto metrics, Metrics::serve(config_.metrics, std::move(metered), counters_));
     metrics_.emplace(std::move(metrics));
   }
@@ -148,6 +152,7 @@ Status Server::start_absent_workers() {
 }
 
 Status Server::start_worker(gpu::Device device, bool absent) {
+  NW_ASSERT(events_.has_value());
   const auto identity = device.identity();
   const auto access = driver_->access();
   NW_TRY(auto worker,
@@ -175,9 +180,9 @@ Status Server::open_loop() {
   if (!poll_.is_open() || !signals_.is_open() || !timer_.is_open())
     return system_failure("start the loop");
   NW_TRY(events_, EventQueue::create());
-  NW_CHECK(watch(signals_.number(), EPOLLIN, Source::signals));
-  NW_CHECK(watch(timer_.number(), EPOLLIN, Source::timer));
-  NW_CHECK(watch(events_->descriptor(), EPOLLIN, Source::workers));
+  NW_CHECK(watch(signals_.number(), {Source::signals}, EPOLLIN));
+  NW_CHECK(watch(timer_.number(), {Source::timer}, EPOLLIN));
+  NW_CHECK(watch(events_->descriptor(), {Source::workers}, EPOLLIN));
   const auto interval = watchdog_interval();
   if (!interval) return {};
   watchdog_ = lease::FileDescriptor(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
@@ -185,15 +190,15 @@ Status Server::open_loop() {
   const itimerspec setting{period, period};
   if (!watchdog_.is_open() || ::timerfd_settime(watchdog_.number(), 0, &setting, nullptr) != 0)
     return system_failure("start the watchdog");
-  return watch(watchdog_.number(), EPOLLIN, Source::watchdog);
+  return watch(watchdog_.number(), {Source::watchdog}, EPOLLIN);
 }
 
 // An event carries its source in the high byte, and below it the client it is about: numbers of
 // clients are never used again, descriptors are.
-Status Server::watch(int descriptor, std::uint32_t events, Source source, std::uint64_t id) {
+Status Server::watch(int descriptor, Origin origin, std::uint32_t events) {
   epoll_event event{};
   event.events = events;
-  event.data.u64 = std::uint64_t{static_cast<std::uint8_t>(source)} << 56U | id;
+  event.data.u64 = std::uint64_t{static_cast<std::uint8_t>(origin.source)} << 56U | origin.client;
   if (::epoll_ctl(poll_.number(), EPOLL_CTL_ADD, descriptor, &event) == 0) return {};
   return system_failure("watch a descriptor");
 }
@@ -206,7 +211,7 @@ Server::Outcome Server::run() {
         ::epoll_wait(poll_.number(), events.data(), static_cast<int>(events.size()), -1);
     for (int i = 0; i < count; ++i) {
       const auto data = events.at(static_cast<std::size_t>(i)).data.u64;
-      handle(static_cast<Source>(data >> 56U), data & ~(std::uint64_t{0xFF} << 56U),
+      handle({static_cast<Source>(data >> 56U), data & ~(std::uint64_t{0xFF} << 56U)},
              events.at(static_cast<std::size_t>(i)).events);
     }
   }
@@ -221,9 +226,9 @@ Server::Outcome Server::run() {
   return dirty ? Outcome::unrestored : Outcome::done;
 }
 
-void Server::handle(Source source, std::uint64_t id, std::uint32_t events) {
+void Server::handle(Origin origin, std::uint32_t events) {
   std::uint64_t expirations = 0;
-  switch (source) {
+  switch (origin.source) {
     case Source::listener:
       return accept_clients();
     case Source::signals:
@@ -240,11 +245,11 @@ void Server::handle(Source source, std::uint64_t id, std::uint32_t events) {
       return notify_watchdog();
     }
     case Source::client:
-      if (const auto client = clients_.find(id); client != clients_.end())
+      if (const auto client = clients_.find(origin.client); client != clients_.end())
         serve(client->second, events);
       return;
     case Source::process:
-      return close(id, lease::EndReason::died, "its process has ended");
+      return close(origin.client, lease::EndReason::died, "its process has ended");
   }
 }
 
@@ -291,6 +296,7 @@ void Server::warn_of_unknown_gpus() const {
 }
 
 void Server::begin_stopping() {
+  NW_ASSERT(listener_.has_value());
   log(Level::info, "stopping");
   notify_stopping();
   // A worker tries for a fraction of a second; what takes longer hangs.
@@ -306,6 +312,7 @@ bool Server::has_stopped() {
 
 /// Everything that comes with time.
 void Server::tick() {
+  NW_ASSERT(listener_.has_value());
   const auto now = Clock::now();
   for (const auto& due : leases_.due(now))
     if (auto* record = leases_.find(due.id)) end(*record, due.reason);
@@ -315,7 +322,7 @@ void Server::tick() {
   for (const auto id : mute) close(id, lease::EndReason::silent, "it has not said hello");
   if (accept_again_ && now >= *accept_again_) {
     accept_again_.reset();
-    if (!watch(listener_->descriptor(), EPOLLIN, Source::listener))
+    if (!watch(listener_->descriptor(), {Source::listener}, EPOLLIN))
       log(Level::error, "cannot listen any more");
   }
   if (next_look_ && now >= *next_look_) {
@@ -365,10 +372,11 @@ void Server::look_for_hangs() {
 
 /// Nobody is served before every GPU that answers has been tried to restore.
 void Server::say_ready() {
+  NW_ASSERT(listener_.has_value());
   if (said_ready_) return;
   if (!std::ranges::all_of(gpus_, [](const Gpu& gpu) { return gpu.ready || gpu.hung; })) return;
   said_ready_ = true;
-  if (!watch(listener_->descriptor(), EPOLLIN, Source::listener))
+  if (!watch(listener_->descriptor(), {Source::listener}, EPOLLIN))
     log(Level::error, "cannot listen");
   log(Level::info, "ready",
       {{"socket", config_.socket},

@@ -59,6 +59,11 @@ class Server {
     bool finished = false;
   };
   enum class Source : std::uint8_t { listener, signals, timer, watchdog, workers, client, process };
+  /// What an event of the loop is about.
+  struct Origin {
+    Source source = Source::listener;
+    std::uint64_t client = 0;  // of the last two sources
+  };
 
   explicit Server(Config config, std::string config_path);
   Status open();
@@ -67,10 +72,10 @@ class Server {
   Status start_workers();
   Status start_worker(gpu::Device device, bool absent);
   Status start_absent_workers();
-  Status watch(int descriptor, std::uint32_t events, Source source, std::uint64_t id = 0);
+  Status watch(int descriptor, Origin origin, std::uint32_t events);
 
   // The loop (server.cpp).
-  void handle(Source source, std::uint64_t id, std::uint32_t events);
+  void handle(Origin origin, std::uint32_t events);
   void take_signal();
   void reload();
   Status adopt(Config config);
@@ -130,7 +135,7 @@ class Server {
   std::map<std::uint64_t, Client> clients_;
   std::uint64_t last_client_ = 0;
   LeaseBook leases_;
-  RateLimit leases_a_user_{32, 1};
+  RateLimit leases_a_user_{{.burst = 32, .per_second = 1}};
   bool said_ready_ = false;
   std::optional<TimePoint> stop_by_;       // set: stopping
   std::optional<TimePoint> next_look_;     // for drivers that hang; none: nothing is under way

@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "daemon/log.hpp"
@@ -22,6 +23,7 @@ constexpr int kComplaintsPerSecond = 10;
 }  // namespace
 
 void Server::accept_clients() {
+  NW_ASSERT(listener_.has_value());
   for (int i = 0; i < kAcceptedAtOnce; ++i) {
     auto socket = listener_->accept();
     if (!socket) {  // out of descriptors: the waiting connection would wake us for ever
@@ -57,8 +59,8 @@ void Server::admit(lease::FileDescriptor socket) {
   }
   const auto id = client.id;
   const bool watched =
-      watch(client.socket.number(), EPOLLIN | EPOLLRDHUP, Source::client, id).has_value() &&
-      watch(client.peer.process_descriptor.number(), EPOLLIN, Source::process, id).has_value();
+      watch(client.socket.number(), {Source::client, id}, EPOLLIN | EPOLLRDHUP).has_value() &&
+      watch(client.peer.process_descriptor.number(), {Source::process, id}, EPOLLIN).has_value();
   if (!watched) return;
   clients_.emplace(id, std::move(client));
   counters_.clients = clients_.size();
@@ -90,9 +92,10 @@ void Server::serve(Client& client, std::uint32_t events) {
     while (!client.farewell) {
       const auto message = client.reader.next();
       if (!message) return malformed(message.error());
-      if (!*message) break;
+      const auto& complete = *message;
+      if (!complete) break;
       leases_.heard(id, Clock::now());
-      if (const auto answered = answer(client, **message); !answered)
+      if (const auto answered = answer(client, *complete); !answered)
         return malformed(answered.error());
     }
   }

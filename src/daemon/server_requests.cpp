@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 #include <variant>
 
@@ -177,7 +178,7 @@ Status Server::grant(Client& client, const lease::Acquire& acquire, const lease:
                               .longest_silence = to_duration(policy.heartbeat),
                               .last_heard = now});
   if (terms.duration) record.expires = now + to_duration(*terms.duration);
-  const auto sent = send_with(
+  auto sent = send_with(
       client,
       lease::Granted{
           .id = acquire.id, .lease = record.id, .terms = terms, .heartbeat = policy.heartbeat},
@@ -237,6 +238,7 @@ void Server::end(LeaseRecord& record, lease::EndReason reason) {
 }
 
 void Server::take_worker_events() {
+  NW_ASSERT(events_.has_value());
   for (const auto& event : events_->take()) take(event);
   say_ready();
 }

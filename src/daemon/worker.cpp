@@ -5,12 +5,16 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "daemon/log.hpp"
@@ -26,11 +30,13 @@ constexpr std::chrono::milliseconds kSensorsLast{100};  // however often they ar
 
 std::int64_t now_ns() { return SteadyClock::now().time_since_epoch().count(); }
 
-void add_to_poll(int poll, int descriptor, std::uint32_t events) {
+enum class Trigger : std::uint8_t { level, edge };
+
+void add_to_poll(const lease::FileDescriptor& poll, int descriptor, Trigger trigger) {
   epoll_event event{};
-  event.events = events;
+  event.events = trigger == Trigger::edge ? EPOLLIN | EPOLLET : EPOLLIN;
   event.data.fd = descriptor;
-  NW_ASSERT(::epoll_ctl(poll, EPOLL_CTL_ADD, descriptor, &event) == 0);
+  NW_ASSERT(::epoll_ctl(poll.number(), EPOLL_CTL_ADD, descriptor, &event) == 0);
 }
 
 }  // namespace
@@ -80,8 +86,9 @@ GpuWorker::GpuWorker(WorkerSetup setup, std::array<lease::FileDescriptor, 2> bel
       bell_(std::move(bell_and_poll[0])),
       poll_(std::move(bell_and_poll[1])),
       device_(std::move(setup.device)),
-      absent_(setup.absent) {
-  add_to_poll(poll_.number(), bell_.number(), EPOLLIN);
+      absent_(setup.absent),
+      model_(device_.identity().name) {
+  add_to_poll(poll_, bell_.number(), Trigger::level);
   thread_ = std::jthread([this] { run(); });
 }
 
@@ -134,6 +141,11 @@ std::optional<Sensors> GpuWorker::read_sensors(Seconds timeout) {
   if (!sensors_are_new_.wait_for(lock, std::chrono::duration<double>(timeout.in_si()), is_new))
     return std::nullopt;
   return sensors_;
+}
+
+std::string GpuWorker::model() const {
+  const std::scoped_lock lock(mutex_);
+  return model_;
 }
 
 std::optional<Seconds> GpuWorker::calling_for() const {
@@ -217,9 +229,9 @@ void GpuWorker::handle(Commands commands) {
 
 void GpuWorker::publish_sensors() {
   find_device_again();
-  auto sensors = absent_ ? Sensors{} : sensor_reader_.read(device_);
+  const auto sensors = absent_ ? Sensors{} : sensor_reader_.read(device_);
   const std::scoped_lock lock(mutex_);
-  sensors_ = std::move(sensors);
+  sensors_ = sensors;
   sensors_at_ = SteadyClock::now();
   ++sensor_readings_;
   sensors_are_new_.notify_all();
@@ -283,7 +295,7 @@ bool GpuWorker::may_be_shared(const LeaseSession& session) {
 
 void GpuWorker::activate(LeaseSession& session) {
   active_ = &session;
-  add_to_poll(poll_.number(), session.doorbell(), EPOLLIN | EPOLLET);
+  add_to_poll(poll_, session.doorbell(), Trigger::edge);
   // Before the client: what it asks the daemon for next shall find it the writer.
   tell({.kind = WorkerEvent::Kind::activated, .lease = session.id()});
   session.say_active();
@@ -297,9 +309,7 @@ void GpuWorker::end_lease(const End& end) {
     ::epoll_ctl(poll_.number(), EPOLL_CTL_DEL, session->doorbell(), nullptr);
     active_ = nullptr;
   }
-  const auto knobs = session->is_active() ? outstanding().size() : 0;
   auto restored = session->end(end.reason);
-  counters.restores += knobs - std::min(knobs, outstanding().size());
   if (!restored) {
     clean_ = false;
     restore_pause_ = kFirstPause;
@@ -354,6 +364,7 @@ void GpuWorker::report(const gpu::Restoration& restoration) {
   for (const auto& setting : restoration.left)
     line(Level::warn, "left, as somebody else has lowered it meanwhile", setting);
   counters.restores += restoration.back.size();
+  counters.left += restoration.left.size();
   for (const auto& failed : restoration.failures) {
     ++counters.restore_failures;
     log(Level::error, "knob not restored",
@@ -376,6 +387,10 @@ void GpuWorker::find_device_again() {
   auto found = find_device_(device_.id());
   if (!found) return;
   device_ = *std::move(found);
+  {
+    const std::scoped_lock lock(mutex_);
+    model_ = device_.identity().name;
+  }
   note_mig();
   const bool is_new = absent_.exchange(false);
   log(Level::warn, is_new ? "GPU found that had not answered" : "GPU found again after it was lost",

@@ -104,6 +104,8 @@ class GpuWorker {
   void look_at_mig();
   /// Whether the GPU was split between tenants when the driver was last asked.
   [[nodiscard]] bool mig_enabled() const { return mig_enabled_; }
+  /// What the GPU is; empty while it is absent.
+  [[nodiscard]] std::string model() const;
   /// Whether the GPU has not answered since the daemon started. Once false, it stays so.
   [[nodiscard]] bool is_absent() const { return absent_; }
 
@@ -174,8 +176,9 @@ class GpuWorker {
   std::atomic<bool> mig_enabled_ = false;
   std::atomic<std::int64_t> call_started_ns_ = 0;  // 0: waiting for work
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   Commands commands_;                        // guarded by mutex_
+  std::string model_;                        // guarded by mutex_
   std::optional<Sensors> sensors_;           // guarded by mutex_
   SteadyClock::time_point sensors_at_;       // guarded by mutex_
   std::uint64_t sensor_readings_ = 0;        // guarded by mutex_

@@ -5,8 +5,11 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -26,8 +29,8 @@ struct Running {
 
 /// Never destroyed: a thread that was left behind may outlive everything.
 Running& running() {
-  static auto* const all = new Running;
-  return *all;
+  static auto* const kAll = new Running;
+  return *kAll;
 }
 
 void count(int change) {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <memory>
+#include <stop_token>
 #include <thread>
 
 namespace negawatt::govern {

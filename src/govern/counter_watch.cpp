@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "govern/counter_watch.hpp"
 
+#include <memory>
 #include <mutex>
 #include <stop_token>
 #include <utility>
@@ -49,7 +50,8 @@ void CounterWatch::run(Shared& shared, const std::stop_token& stop) {
   const auto& device = shared.device;
   const auto clock = device.clock();
   const auto participation = clock.participate();
-  const auto refresh = gpu::measure_refresh(device, gpu::Sensor::energy);
+  const auto refresh =
+      gpu::measure_refresh(device, gpu::Sensor::energy, gpu::kRefreshPatience, stop);
   if (!refresh) return;
   std::optional<gpu::Millijoules> last;
   int failures = 0;

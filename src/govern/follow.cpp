@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 #include "govern/counter_watch.hpp"

@@ -7,12 +7,15 @@
 #include <gtest/gtest.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
+#include <functional>
+#include <iterator>
 #include <optional>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -56,6 +59,12 @@ Execution plan(Seconds before_a_change = Seconds(0.003)) {
   return plan;
 }
 
+/// Of an iteration: from `first` to before `end`.
+struct Invocations {
+  std::uint32_t end = 8;
+  std::uint32_t first = 0;
+};
+
 /// What a program does on its page, invocation by invocation, in real time.
 class Program {
  public:
@@ -64,10 +73,11 @@ class Program {
     trace::format(page_, 1);
   }
 
-  void run(int iterations, std::uint32_t length = 8, std::uint32_t first = 0) {
+  /// `iterations` of these invocations.
+  void run(int iterations, Invocations of = {}) {
     for (int i = 0; i < iterations; ++i, ++iteration_) {
       const auto started = now_ns();
-      for (std::uint32_t n = first; n < length; ++n) {
+      for (std::uint32_t n = of.first; n < of.end; ++n) {
         tell({.iteration = iteration_,
               .invocation = n,
               .started_ns = now_ns(),
@@ -76,7 +86,7 @@ class Program {
               .state = ProgramState::running});
         std::this_thread::sleep_for(microseconds(n == 0 ? 300 : 3000));
       }
-      length_before_ = length;
+      length_before_ = of.end;
     }
   }
   void finish() { tell({.iteration = iteration_, .state = ProgramState::finished}); }
@@ -100,11 +110,11 @@ class Follow : public ::testing::Test {
  protected:
   Follow() {
     // Its counter stands still: looking for its period would only take time.
-    library.state().field_always[kEnergyField] = kNotSupported;
+    library_.state().field_always[kEnergyField] = kNotSupported;
   }
   /// Follows `program` to its end.
   template <class Work>
-  Followed follow_program(Work work, FollowOptions options = {}) {
+  Followed follow_program(Work work, const FollowOptions& options = {}) {
     const auto map = PositionMap::create();
     EXPECT_TRUE(map);
     Program program(*map);
@@ -113,24 +123,24 @@ class Follow : public ::testing::Test {
       program.finish();
     });
     const Actuator actuator{
-        .is_ready = [this](Seconds, const std::stop_token&) { return is_ready(); },
+        .is_ready = [this](Seconds, const std::stop_token&) { return is_ready_(); },
         .ask =
             [this](ClockPair clocks, const std::stop_token&) {
-              asked.push_back({clocks, now_ns()});
-              return answer();
+              asked_.push_back({clocks, now_ns()});
+              return answer_();
             }};
-    auto followed = follow(planned, *map, library.device(), actuator, options, {});
+    auto followed = follow(planned_, *map, library_.device(), actuator, options, {});
     thread.join();
     // Those who look at the driver must be gone before it is scripted again.
     EXPECT_TRUE(Apart::all_ended_within(Seconds(20)));
     return followed;
   }
 
-  Execution planned = plan();
-  testing::TinyLibrary library{NEGAWATT_TINY_NVML_OLD};
-  std::function<bool()> is_ready = [] { return true; };
-  std::function<Status()> answer = [] { return Status(); };
-  std::vector<Asked> asked;
+  Execution planned_ = plan();
+  testing::TinyLibrary library_{NEGAWATT_TINY_NVML_OLD};
+  std::function<bool()> is_ready_ = [] { return true; };
+  std::function<Status()> answer_ = [] { return Status(); };
+  std::vector<Asked> asked_;
 };
 
 TEST_F(Follow, SeesEveryIterationOfAProgramWhoseFirstInvocationIsShort) {
@@ -141,14 +151,14 @@ TEST_F(Follow, SeesEveryIterationOfAProgramWhoseFirstInvocationIsShort) {
   EXPECT_GE(followed.achieved.mean.time.in_si(), 0.0213);
   EXPECT_NE(followed.pace, 1.0);
   EXPECT_FALSE(followed.was_off_plan);
-  ASSERT_GE(asked.size(), 40U) << "two changes an iteration";
-  EXPECT_EQ(followed.accepted, asked.size());
+  ASSERT_GE(asked_.size(), 40U) << "two changes an iteration";
+  EXPECT_EQ(followed.accepted, asked_.size());
 }
 
 TEST_F(Follow, IsWokenByThePositionItWaitsFor) {
   // Invocations before a change take a tenth of what is expected: it cannot be foreseen, and
   // without a notice would be noticed some 6 ms late.
-  planned = plan(Seconds(0.030));
+  planned_ = plan(Seconds(0.030));
   std::vector<std::uint64_t> began;
   (void)follow_program([&](Program& program) {
     for (int i = 0; i < 30; ++i) {
@@ -157,7 +167,7 @@ TEST_F(Follow, IsWokenByThePositionItWaitsFor) {
     }
   });
   std::vector<std::uint64_t> late;
-  for (const auto& request : asked) {
+  for (const auto& request : asked_) {
     if (request.clocks != kHigh) continue;  // for the start of an iteration
     const auto next = std::ranges::upper_bound(began, request.at_ns);
     if (next != began.begin()) late.push_back(request.at_ns - *std::prev(next));
@@ -168,47 +178,48 @@ TEST_F(Follow, IsWokenByThePositionItWaitsFor) {
 }
 
 TEST_F(Follow, AsksAgainForWhatWasRefused) {
-  answer = [calls = 0]() mutable -> Status {
+  answer_ = [calls = 0]() mutable -> Status {
     if (++calls > 2) return {};
     return failure(Code::unavailable, "no permission");
   };
   // The program stands in its first segment: nothing else is to be asked for.
   const auto followed = follow_program([](Program& program) {
-    program.run(1, 1);
+    program.run(1, {.end = 1});
     std::this_thread::sleep_for(std::chrono::milliseconds(900));
   });
-  ASSERT_EQ(asked.size(), 3U);
+  ASSERT_EQ(asked_.size(), 3U);
   EXPECT_EQ(followed.requests, 3U);
   EXPECT_EQ(followed.refused, 2U);
   EXPECT_EQ(followed.accepted, 1U);
   EXPECT_EQ(followed.last_refusal, "no permission");
-  EXPECT_GE(asked[1].at_ns - asked[0].at_ns, 100'000'000U);
-  EXPECT_GE(asked[2].at_ns - asked[1].at_ns, 200'000'000U) << "less and less often";
+  EXPECT_GE(asked_[1].at_ns - asked_[0].at_ns, 100'000'000U);
+  EXPECT_GE(asked_[2].at_ns - asked_[1].at_ns, 200'000'000U) << "less and less often";
 }
 
 TEST_F(Follow, GivesTheClocksBackToAProgramThatLeavesThePlan) {
   const auto followed = follow_program([](Program& program) {
     program.run(3);
-    program.run(3, 5);
+    program.run(3, {.end = 5});
     program.run(3);
   });
   EXPECT_TRUE(followed.was_off_plan);
-  ASSERT_GE(asked.size(), 2U);
-  EXPECT_EQ(asked.back().clocks, ClockPair{});
-  EXPECT_EQ(std::ranges::count(asked, ClockPair{}, &Asked::clocks), 1);
+  ASSERT_GE(asked_.size(), 2U);
+  EXPECT_EQ(asked_.back().clocks, ClockPair{});
+  EXPECT_EQ(std::ranges::count(asked_, ClockPair{}, &Asked::clocks), 1);
 }
 
 TEST_F(Follow, AsksNothingForAProgramThatNeverWasOnThePlan) {
-  const auto followed = follow_program([](Program& program) { program.run(3, 9, 8); });
+  const auto followed =
+      follow_program([](Program& program) { program.run(3, {.end = 9, .first = 8}); });
   EXPECT_TRUE(followed.was_off_plan);
   EXPECT_TRUE(followed.became_ready);
-  EXPECT_TRUE(asked.empty());
+  EXPECT_TRUE(asked_.empty());
 }
 
 TEST_F(Follow, CountsNothingThatCouldNotBeAskedFor) {
-  is_ready = [] { return false; };
+  is_ready_ = [] { return false; };
   const auto followed = follow_program([](Program& program) { program.run(5); });
-  EXPECT_TRUE(asked.empty());
+  EXPECT_TRUE(asked_.empty());
   EXPECT_FALSE(followed.became_ready);
   EXPECT_EQ(followed.accepted, 0U);
   EXPECT_EQ(followed.punctuality.changes, 0U);
@@ -217,13 +228,13 @@ TEST_F(Follow, CountsNothingThatCouldNotBeAskedFor) {
 }
 
 TEST_F(Follow, AsksNoMoreOnceTheLeaseHasEnded) {
-  is_ready = [looks = 0]() mutable { return ++looks < 5; };
-  answer = [] { return Status(failure(Code::unavailable, "it ended")); };
+  is_ready_ = [looks = 0]() mutable { return ++looks < 5; };
+  answer_ = [] { return Status(failure(Code::unavailable, "it ended")); };
   const auto followed = follow_program([](Program& program) { program.run(20); });
   EXPECT_TRUE(followed.became_ready);
   EXPECT_TRUE(followed.lost_clocks);
-  EXPECT_LT(asked.size(), 5U);
-  EXPECT_EQ(followed.punctuality.changes + 1, std::max<std::size_t>(asked.size(), 1));
+  EXPECT_LT(asked_.size(), 5U);
+  EXPECT_EQ(followed.punctuality.changes + 1, std::max<std::size_t>(asked_.size(), 1));
 }
 
 TEST_F(Follow, KnowsWhetherTheProgramUsesTheGpu) {
@@ -232,15 +243,15 @@ TEST_F(Follow, KnowsWhetherTheProgramUsesTheGpu) {
                             .is_ours = [own](std::uint32_t pid) { return descends(pid, own); }};
   const auto program = [](Program& runs) { runs.run(3); };
   EXPECT_EQ(follow_program(program, watch).use, Use::absent);
-  library.card().pids = {1};  // somebody else
+  library_.card().pids = {1};  // somebody else
   EXPECT_EQ(follow_program(program, watch).use, Use::absent);
-  library.card().pids = {4'200'000, 1};  // a number that no process here can have
+  library_.card().pids = {4'200'000, 1};  // a number that no process here can have
   EXPECT_EQ(follow_program([](Program& runs) { runs.run(10); }, watch).use, Use::unknown);
-  library.card().pids = {1, own};
+  library_.card().pids = {1, own};
   EXPECT_EQ(follow_program(program, watch).use, Use::present);
-  library.state().always["nvmlDeviceGetComputeRunningProcesses"] = kNotSupported;
-  library.state().always["nvmlDeviceGetComputeRunningProcesses_v2"] = kNotSupported;
-  library.state().always["nvmlDeviceGetComputeRunningProcesses_v3"] = kNotSupported;
+  library_.state().always["nvmlDeviceGetComputeRunningProcesses"] = kNotSupported;
+  library_.state().always["nvmlDeviceGetComputeRunningProcesses_v2"] = kNotSupported;
+  library_.state().always["nvmlDeviceGetComputeRunningProcesses_v3"] = kNotSupported;
   EXPECT_EQ(follow_program(program, watch).use, Use::unknown);
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <stop_token>
 #include <utility>
 
 namespace negawatt::govern {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "govern/ledger.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -17,14 +16,14 @@ const double kUniform = 1.0 / std::sqrt(12.0);
 
 }  // namespace
 
-void RunningMean::add_mean(double mean, std::uint64_t count) {
-  NW_ASSERT(count > 0);
+void RunningMean::add_mean(MeanOf observed) {
+  NW_ASSERT(observed.count > 0);
   ++observations_;
-  count_ += count;
-  const auto weight = static_cast<double>(count);
-  const double before = mean - mean_;
+  count_ += observed.count;
+  const auto weight = static_cast<double>(observed.count);
+  const double before = observed.mean - mean_;
   mean_ += before * weight / static_cast<double>(count_);
-  squares_ += weight * before * (mean - mean_);
+  squares_ += weight * before * (observed.mean - mean_);
 }
 
 double RunningMean::standard_error() const {
@@ -60,7 +59,7 @@ void Ledger::note_iteration(const trace::Position& position) {
       const auto count = position.iteration - last_start_->iteration;
       const double took = static_cast<double>(position.iteration_started_ns) -
                           static_cast<double>(last_start_->at_ns);
-      times_.add_mean(took * 1e-9 / static_cast<double>(count), count);
+      times_.add_mean({took * 1e-9 / static_cast<double>(count), count});
     }
     if (unsettled_.size() < kMostUnsettled)
       unsettled_.push_back({position.iteration, position.iteration_started_ns});

@@ -19,14 +19,19 @@
 
 namespace negawatt::govern {
 
+/// The mean of so many values, at least one.
+struct MeanOf {
+  double mean = 0.0;
+  std::uint64_t count = 1;
+};
+
 /// Mean of many values and its standard error, without keeping them (Welford 1962). Of some values
 /// only the mean of several is known: such a mean weighs as many, and is one observation of how
 /// values vary (West 1979).
 class RunningMean {
  public:
-  void add(double value) { add_mean(value, 1); }
-  /// The mean of `count` values, at least one.
-  void add_mean(double mean, std::uint64_t count);
+  void add(double value) { add_mean({value, 1}); }
+  void add_mean(MeanOf observed);
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] double mean() const { return mean_; }
   /// 0 for fewer than two observations: unknown.

@@ -40,14 +40,14 @@ TEST(RunningMean, AgreesWithItsDefinition) {
 
 TEST(RunningMean, AMeanOfManyWeighsAsManyAndIsOneObservation) {
   RunningMean mean;
-  mean.add_mean(8.0, 4);
+  mean.add_mean({8.0, 4});
   mean.add(13.0);
   EXPECT_EQ(mean.count(), 5U);
   EXPECT_DOUBLE_EQ(mean.mean(), 9.0);
   // One value's variance: (4 * 1 + 16) / 1; of the mean of five: a fifth.
   EXPECT_DOUBLE_EQ(mean.standard_error(), 2.0);
   RunningMean once;
-  once.add_mean(8.0, 400);
+  once.add_mean({8.0, 400});
   EXPECT_EQ(once.standard_error(), 0.0) << "nothing is known of how values vary";
 }
 

@@ -4,12 +4,12 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/futex.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -48,7 +48,7 @@ TEST(PositionMap, TakesTheNextFolderWhereTheFirstHasNoRoom) {
 TEST(PositionMap, AFullFolderIsAnErrorAndNoSignal) {
   const TemporaryFolder folder;
   const std::vector folders = {folder.path("")};
-  std::signal(SIGXFSZ, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   ::getrlimit(RLIMIT_FSIZE, &before);
   const rlimit nothing{.rlim_cur = 0, .rlim_max = before.rlim_max};

@@ -103,7 +103,7 @@ Result<Ran> run(const RunOrder& order) {
   auto companion = Companion::start(order, std::move(*position));
   if (!companion) return run_alone(order, companion.error());
   if (const auto number = wait_until_met(*companion))
-    return Ran{.ending = {.signal = *number}, .was_started = false};
+    return Ran{.ending = {.signal = number}, .was_started = false};
   const auto reason = companion->reason();
   if (!reason.empty()) order.say(reason);
   NW_TRY(auto child, process::Child::start(program));

@@ -9,6 +9,8 @@
 #include <array>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <sstream>
 #include <stop_token>

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <iterator>
 
 #include "gpu/energy_window.hpp"
 
@@ -119,8 +117,9 @@ Capabilities probe(const Device& device) {
   return capabilities;
 }
 
-Result<CrossCheck> cross_check(const Device& device, const Refresh& energy, const Refresh& power,
+Result<CrossCheck> cross_check(const Device& device, const SensorRefreshes& refreshes,
                                Seconds time) {
+  const auto& [energy, power] = refreshes;
   const DeviceClock clock = device.clock();
   EnergyMeter meter(device, energy, {});
   PowerSamples samples{.integral = PowerIntegral(power.period * 4.0)};

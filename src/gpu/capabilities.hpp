@@ -42,9 +42,14 @@ struct CrossCheck {
   enum class Verdict : unsigned char { agrees, disagrees, undecided } verdict = Verdict::undecided;
 };
 
+struct SensorRefreshes {
+  Refresh energy;
+  Refresh power;
+};
+
 /// Samples power at twice its refresh for `time`. Undecided when the power changed so much that a
 /// sensor that sees a quarter of the time cannot tell; run it on an idle or steadily loaded GPU.
-[[nodiscard]] Result<CrossCheck> cross_check(const Device& device, const Refresh& energy,
-                                             const Refresh& power, Seconds time = Seconds(3));
+[[nodiscard]] Result<CrossCheck> cross_check(const Device& device, const SensorRefreshes& refreshes,
+                                             Seconds time = Seconds(3));
 
 }  // namespace negawatt::gpu

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "gpu/nvml_library.hpp"
 #include "nvml/nvml.hpp"
 #include "tests/tiny_driver.hpp"
@@ -49,7 +47,7 @@ TEST(Probe, BelievesTheAnswersAndNotTheStart) {
 Result<CrossCheck> check_counter(const TinyLibrary& library) {
   const Device device = library.device();
   NW_TRY(const Refresh energy, measure_refresh(device, Sensor::energy));
-  return cross_check(device, energy, energy);
+  return cross_check(device, {energy, energy});
 }
 
 TEST(CrossCheckTest, ARightCounterAgrees) {
@@ -75,7 +73,7 @@ TEST(CrossCheckTest, ACounterThatStandsStillIsAnError) {
   const Device device = library.device();
   const auto energy = measure_refresh(device, Sensor::energy);
   library.card().counter_mj = [](double) { return 5e6; };
-  EXPECT_FALSE(cross_check(device, *energy, *energy));
+  EXPECT_FALSE(cross_check(device, {*energy, *energy}));
 }
 
 TEST(CrossCheckTest, UsesAveragePowerWhereThereIsNoInstantPower) {

@@ -100,37 +100,39 @@ void ClockGuard::disarm(Knob knob) {
 
 Setting ClockGuard::state_of(Knob knob) const {
   const auto asked = setting_in(asked_, knob);
-  return asked ? *asked : *previous_[place(knob)];
+  if (asked) return *asked;
+  const auto& previous = previous_[place(knob)];
+  NW_ASSERT(previous.has_value());
+  return *previous;
 }
 
 Result<Request> ClockGuard::apply(const Request& request) {
   NW_TRY(const Request clamped, clamp(request, options_.limits));
   const std::vector<Setting> settings = settings_of(clamped);
-  std::vector<Knob> fresh;
+  Attempt attempt;
   for (const Setting& setting : settings) {
     const auto armed = arm(knob_of(setting));
     if (!armed) {
-      roll_back({}, fresh);
+      roll_back(attempt);
       return tl::unexpected(armed.error());
     }
-    if (*armed) fresh.push_back(knob_of(setting));
+    if (*armed) attempt.armed.push_back(knob_of(setting));
   }
   if (clamped.power) {
     if (auto noted = journal_->asked(device_.id(), clamped.power->limit); !noted) {
-      roll_back({}, fresh);
+      roll_back(attempt);
       return tl::unexpected(std::move(noted).error());
     }
   }
-  std::vector<Knob> touched;
   for (const Setting& setting : settings) {
     const Done done = device_.apply(setting);
     if (!done && left_nothing(done.error().obstacle)) {
-      roll_back(touched, fresh);
+      roll_back(attempt);
       return tl::unexpected(Error(done.error()));
     }
-    touched.push_back(knob_of(setting));
+    attempt.touched.push_back(knob_of(setting));
     if (!done) {
-      roll_back(touched, fresh);
+      roll_back(attempt);
       return tl::unexpected(Error(done.error()));
     }
   }
@@ -139,13 +141,14 @@ Result<Request> ClockGuard::apply(const Request& request) {
 }
 
 /// The touched knobs go back to what held before, and those armed for nothing are disarmed.
-void ClockGuard::roll_back(std::span<const Knob> touched, std::span<const Knob> fresh) {
+void ClockGuard::roll_back(const Attempt& attempt) {
   std::vector<Setting> before;
-  for (const Knob knob : touched) before.push_back(state_of(knob));
+  before.reserve(attempt.touched.size());
+  for (const Knob knob : attempt.touched) before.push_back(state_of(knob));
   std::ranges::reverse(before);
   const auto failures = restore_settings(device_, before);
   tell(failures);
-  for (const Knob knob : fresh) {
+  for (const Knob knob : attempt.armed) {
     const bool stuck = std::ranges::any_of(
         failures, [&](const RestoreFailure& failure) { return knob_of(failure.previous) == knob; });
     // A note that cannot be written leaves a backup that is right.
@@ -162,7 +165,10 @@ Status ClockGuard::restore() {
   auto backups = outstanding_of(*journal_, device_.id());
   std::erase_if(backups, [&](const Backup& backup) { return !armed(knob_of(backup.previous)); });
   const auto restored = restore_backups(device_, *journal_, backups, Since::our_change);
-  for (const Setting& setting : restored.back) disarm(knob_of(setting));
+  for (const Setting& setting : restored.back) {
+    disarm(knob_of(setting));
+    if (options_.on_back) options_.on_back(setting);
+  }
   for (const Setting& setting : restored.left) {
     disarm(knob_of(setting));
     if (options_.on_left) options_.on_left(setting);

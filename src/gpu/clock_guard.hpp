@@ -9,7 +9,6 @@
 #include <array>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +28,8 @@ struct RestoreFailure {
 };
 /// Told of every failure to restore, from any path, the destructor included. Must not throw.
 using OnRestoreFailure = std::function<void(const RestoreFailure&)>;
+/// Told of a knob that restore() has put back.
+using OnBack = std::function<void(const Setting& previous)>;
 /// Told of a power limit that was not raised to its previous state, as somebody else has lowered
 /// it.
 using OnLeft = std::function<void(const Setting& previous)>;
@@ -39,6 +40,7 @@ struct GuardOptions {
   CoreLock policy_core;
   MemoryLock policy_memory;
   OnRestoreFailure on_failure;
+  OnBack on_back = {};
   OnLeft on_left = {};
 };
 
@@ -93,12 +95,17 @@ class ClockGuard {
   [[nodiscard]] const Device& device() const { return device_; }
 
  private:
+  /// What one apply() has done so far.
+  struct Attempt {
+    std::vector<Knob> armed;    ///< by it, for the first time
+    std::vector<Knob> touched;  ///< set, or perhaps set
+  };
   /// Journals the knob's previous state, once. True when it was not armed before.
   [[nodiscard]] Result<bool> arm(Knob knob);
   void disarm(Knob knob);
   [[nodiscard]] Result<Setting> previous_of(Knob knob) const;
   [[nodiscard]] Setting state_of(Knob knob) const;
-  void roll_back(std::span<const Knob> touched, std::span<const Knob> fresh);
+  void roll_back(const Attempt& attempt);
   void tell(const std::vector<RestoreFailure>& failures) const;
 
   Device device_;

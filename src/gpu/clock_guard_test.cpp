@@ -37,6 +37,7 @@ class ClockGuardTest : public ::testing::Test {
     const Device device = library_.device();
     options.limits.device = read_limits(device);
     options.on_failure = [this](const RestoreFailure& failure) { failures_.push_back(failure); };
+    options.on_back = [this](const Setting& previous) { back_.push_back(previous); };
     options.on_left = [this](const Setting& previous) { left_.push_back(previous); };
     return {device, *journal_, std::move(options)};
   }
@@ -62,6 +63,7 @@ class ClockGuardTest : public ::testing::Test {
   std::string journal_path_ = folder_.path("journal");
   std::unique_ptr<Journal> journal_;
   std::vector<RestoreFailure> failures_;
+  std::vector<Setting> back_;
   std::vector<Setting> left_;
 };
 
@@ -83,6 +85,7 @@ TEST_F(ClockGuardTest, SetsAndPutsBackEveryKnob) {
     ASSERT_TRUE(guarded.restore());
     EXPECT_FALSE(guarded.armed());
     expect_untouched();
+    EXPECT_EQ(back_.size(), 3U);
   }
   EXPECT_EQ(writes().size(), 6U);  // the destructor had nothing left to do
 }
@@ -221,12 +224,13 @@ TEST_F(ClockGuardTest, DoesNotBelieveAPowerLimitThatDoesNotReadBack) {
 
 TEST_F(ClockGuardTest, LeavesALowerLimitThatAnAdministratorSetMeanwhile) {
   ClockGuard guarded = guard();
-  ASSERT_TRUE(guarded.apply({.power = kPower}));
+  ASSERT_TRUE(guarded.apply({.core = kCore, .power = kPower}));
   library_.card().limit_mw = 400'000;
   EXPECT_TRUE(guarded.restore());
   EXPECT_EQ(library_.card().limit_mw, 400'000U);
   EXPECT_THAT(journal_->outstanding(), IsEmpty());
   EXPECT_THAT(left_, ElementsAre(Setting(PowerLimit{{700'000}}))) << "and it is told";
+  EXPECT_THAT(back_, ElementsAre(Setting(CoreLock{}))) << "which is all that is back";
 }
 
 TEST_F(ClockGuardTest, ClampsToTheLimits) {

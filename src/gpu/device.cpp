@@ -17,6 +17,14 @@ std::optional<T> known(const Answer<T>& answer) {
   return answer ? std::optional<T>(*answer) : std::nullopt;
 }
 
+std::vector<Megahertz> descending(const std::vector<unsigned>& list) {
+  std::vector<Megahertz> clocks;
+  clocks.reserve(list.size());
+  for (const unsigned clock : list) clocks.push_back({clock});
+  std::ranges::sort(clocks, std::greater{});
+  return clocks;
+}
+
 }  // namespace
 
 bool Device::may_set() const { return library_->setters() == Setters::present; }
@@ -25,20 +33,14 @@ Answer<std::vector<Megahertz>> Device::memory_clocks() const {
   const DeviceCalls calls(*this);
   NW_TRY(const auto list,
          calls.items<unsigned>(calls.library().nvmlDeviceGetSupportedMemoryClocks));
-  std::vector<Megahertz> clocks;
-  for (const unsigned clock : list) clocks.push_back({clock});
-  std::ranges::sort(clocks, std::greater{});
-  return clocks;
+  return descending(list);
 }
 
 Answer<std::vector<Megahertz>> Device::core_clocks(Megahertz memory) const {
   const DeviceCalls calls(*this);
   NW_TRY(const auto list,
          calls.items<unsigned>(calls.library().nvmlDeviceGetSupportedGraphicsClocks, memory.count));
-  std::vector<Megahertz> clocks;
-  for (const unsigned clock : list) clocks.push_back({clock});
-  std::ranges::sort(clocks, std::greater{});
-  return clocks;
+  return descending(list);
 }
 
 Answer<PowerLimits> Device::power_limits() const {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <system_error>
+#include <variant>
 
 namespace negawatt::gpu {
 namespace {

@@ -3,14 +3,16 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <ios>
 #include <random>
 #include <sstream>
 
@@ -172,14 +174,14 @@ TEST_F(JournalTest, StaysSmallHoweverManyChanges) {
 /// No file grows beyond `size` while it lives: a full disk, for one process.
 class FullDisk {
  public:
-  explicit FullDisk(std::uintmax_t size) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+  explicit FullDisk(std::uintmax_t size) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
     getrlimit(RLIMIT_FSIZE, &before_);
     const rlimit full{.rlim_cur = size, .rlim_max = before_.rlim_max};
     setrlimit(RLIMIT_FSIZE, &full);
   }
   ~FullDisk() {
     setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
+    ::signal(SIGXFSZ, handler_);
   }
   FullDisk(const FullDisk&) = delete;
   FullDisk& operator=(const FullDisk&) = delete;
@@ -258,10 +260,10 @@ TEST_F(JournalTest, HoldsAWholeStateAfterKill9AtAnyInstant) {
     fs::remove(path_);
     int ends[2];
     ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
-    const pid_t child = fork();
+    const auto child = fork();
     if (child == 0) change_for_ever(path_, ends[1]);
     close(ends[1]);
-    usleep(static_cast<useconds_t>(1000 + random() % 20'000));
+    usleep(static_cast<unsigned>(1000 + random() % 20'000));
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
     const std::string told = read_all(ends[0]);

@@ -3,8 +3,9 @@
 
 #include <dlfcn.h>
 #include <fmt/core.h>
+#include <time.h>
 
-#include <ctime>
+#include <memory>
 #include <utility>
 
 namespace negawatt::gpu {
@@ -94,15 +95,15 @@ NvmlLibrary::~NvmlLibrary() {
 
 void NvmlLibrary::look_up(){
 #define NW_LOOK_UP(symbol, parameters) \
-  if (setters_ == Setters::present || !changes_a_gpu(symbol.name)) look_up_one(handle_, symbol);
+  if (setters_ == Setters::present || !changes_a_gpu((symbol).name)) look_up_one(handle_, symbol);
     NW_NVML_FUNCTIONS(NW_LOOK_UP) NW_SIMULATED_TIME_FUNCTIONS(NW_LOOK_UP)
 #undef NW_LOOK_UP
 }
 
 std::vector<std::string> NvmlLibrary::missing_functions() const {
   std::vector<std::string> missing;
-#define NW_MISSING(symbol, parameters)                                                        \
-  if (symbol.pointer == nullptr && (setters_ == Setters::present || !changes_a_gpu(#symbol))) \
+#define NW_MISSING(symbol, parameters)                                                          \
+  if ((symbol).pointer == nullptr && (setters_ == Setters::present || !changes_a_gpu(#symbol))) \
     missing.emplace_back(#symbol);
   NW_NVML_FUNCTIONS(NW_MISSING)
 #undef NW_MISSING

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -81,16 +82,23 @@ Seconds sharpened(std::span<const Seconds> ascending, Seconds guess) {
 }
 
 /// The first look: as often as every millisecond.
-Result<std::vector<Edge>> look_densely(const Device& device, Sensor sensor, TimePoint until) {
+Result<std::vector<Edge>> look_densely(const Device& device, Sensor sensor, TimePoint until,
+                                       const std::stop_token& stop) {
   NW_TRY(SensorReading last, read_sensor(device, sensor));
   std::vector<Edge> edges;
-  while (edges.size() < kDenseEdges && last.ended < until) {
+  while (edges.size() < kDenseEdges && last.ended < until && !stop.stop_requested()) {
     device.clock().sleep_until(last.ended + kDenseStep);
     NW_TRY(const SensorReading next, read_sensor(device, sensor));
     if (next.value != last.value) edges.push_back({last.began, next.ended});
     last = next;
   }
   return edges;
+}
+
+tl::unexpected<Error> stopped(const Device& device, Sensor sensor) {
+  return failure(Code::internal, fmt::format("asked to stop while measuring how often the {} of {} "
+                                             "changes",
+                                             name_of(sensor), device.id().text()));
 }
 
 }  // namespace
@@ -212,10 +220,12 @@ Answer<RefreshTracker::Seen> RefreshTracker::follow_to_edge(int tries) {
   return seen;
 }
 
-Result<Refresh> measure_refresh(const Device& device, Sensor sensor, Seconds patience) {
+Result<Refresh> measure_refresh(const Device& device, Sensor sensor, Seconds patience,
+                                const std::stop_token& stop) {
   const DeviceClock clock = device.clock();
   const TimePoint began = clock.now();
-  NW_TRY(const auto edges, look_densely(device, sensor, began + patience * 0.5));
+  NW_TRY(const auto edges, look_densely(device, sensor, began + patience * 0.5, stop));
+  if (stop.stop_requested()) return stopped(device, sensor);
   const auto first = refresh_of(edges);
   if (!first) {
     return failure(
@@ -227,6 +237,7 @@ Result<Refresh> measure_refresh(const Device& device, Sensor sensor, Seconds pat
   RefreshTracker tracker(device, sensor, *first);
   for (std::size_t seen = 0; seen < kFollowed && clock.now() - began < patience; ++seen) {
     NW_CHECK(tracker.follow());
+    if (stop.stop_requested()) return stopped(device, sensor);
   }
   return tracker.refresh();
 }

@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <stop_token>
 
 #include "core/result.hpp"
 #include "core/units.hpp"
@@ -87,9 +88,13 @@ class RefreshTracker {
   std::optional<std::uint64_t> settled_;
 };
 
-/// Takes about twenty refreshes and at most `patience`. Fails as unavailable when the sensor does
-/// not answer, as internal when it does not change.
+constexpr Seconds kRefreshPatience{10};
+
+/// Takes about twenty refreshes and at most `patience`; asked to stop, it ends within two
+/// refreshes. Fails as unavailable when the sensor does not answer, as internal when it does not
+/// change or when asked to stop.
 [[nodiscard]] Result<Refresh> measure_refresh(const Device& device, Sensor sensor,
-                                              Seconds patience = Seconds(10));
+                                              Seconds patience = kRefreshPatience,
+                                              const std::stop_token& stop = {});
 
 }  // namespace negawatt::gpu

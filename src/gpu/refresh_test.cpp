@@ -6,6 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
+#include <stop_token>
 
 #include "nvml/nvml.hpp"
 #include "tests/tiny_driver.hpp"
@@ -123,6 +124,30 @@ TEST(MeasureRefreshOf, SaysThatTheSensorIsMissing) {
   const auto refresh = measure_refresh(library.device(), Sensor::power_instant);
   ASSERT_FALSE(refresh);
   EXPECT_EQ(refresh.error().code, Code::unavailable);
+}
+
+/// Asked to stop once the counter has been read at `asked_at`: when it ended, in seconds.
+double end_when_asked_at(double asked_at) {
+  const TinyLibrary library;
+  std::stop_source asked;
+  library.card().counter_mj = [&](double time) {
+    if (static_cast<double>(library.state().now_ns) * 1e-9 >= asked_at) asked.request_stop();
+    return 300'000 * time;
+  };
+  const auto refresh =
+      measure_refresh(library.device(), Sensor::energy, Seconds(30), asked.get_token());
+  EXPECT_FALSE(refresh);
+  if (!refresh) {
+    EXPECT_EQ(refresh.error().code, Code::internal);
+    EXPECT_NE(refresh.error().message.find("asked to stop"), std::string::npos);
+  }
+  return static_cast<double>(library.state().now_ns) * 1e-9;
+}
+
+TEST(MeasureRefreshOf, EndsWhenAskedTo) {
+  // It would take 2.4 s: four refreshes of 0.1 s are looked for, then twenty are followed.
+  EXPECT_LE(end_when_asked_at(0.05), 0.05 + 0.002) << "of the first look, the next reading";
+  EXPECT_LE(end_when_asked_at(1.0), 1.0 + 0.2) << "of what follows, two refreshes";
 }
 
 TEST(RefreshTracker, FindsTheRefreshAgainAfterALongRest) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <variant>
 
 #include "gpu/clock_guard.hpp"
 
@@ -18,8 +19,10 @@ Done apply_and_read_back(const Device& device, const Setting& setting) {
   const auto* const power = std::get_if<PowerLimit>(&setting);
   if (power == nullptr) return {};
   const auto limits = device.power_limits();
-  if (!limits || !limits->requested) return {};
-  const Milliwatts now = *limits->requested;
+  if (!limits) return {};
+  const auto& requested = limits->requested;
+  if (!requested) return {};
+  const Milliwatts now = *requested;
   if (same_limit(now, power->limit)) return {};
   return tl::unexpected(
       DriverError{Obstacle::failed, "nvmlDeviceSetPowerManagementLimit", 0,

@@ -56,8 +56,9 @@ struct HexField {
 bool take_hex(std::string_view& text, HexField field, std::uint32_t& value) {
   if (text.size() <= field.digits || text[field.digits] != field.separator) return false;
   const auto number = text.substr(0, field.digits);
-  const auto* const end = number.data() + number.size();
-  const auto [stop, problem] = std::from_chars(number.data(), end, value, 16);
+  const auto* const begin = number.data();
+  const auto* const end = begin + number.size();
+  const auto [stop, problem] = std::from_chars(begin, end, value, 16);
   text.remove_prefix(field.digits + 1);
   return problem == std::errc() && stop == end;
 }

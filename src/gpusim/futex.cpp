@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <climits>
 
@@ -31,12 +32,11 @@ std::int64_t monotonic_ns() {
   return now.tv_sec * kNsPerS + now.tv_nsec;
 }
 
-bool futex_wait_until(std::atomic<std::uint32_t>& word, std::uint32_t expected,
-                      std::int64_t deadline_ns) {
-  const auto deadline = timespec_of(deadline_ns);
+bool futex_wait(std::atomic<std::uint32_t>& word, FutexWait wait) {
+  const auto deadline = timespec_of(wait.deadline_ns);
   // FUTEX_WAIT_BITSET takes an absolute time of the monotonic clock; FUTEX_WAIT a relative one.
-  const auto result = ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, expected, &deadline, nullptr,
-                                FUTEX_BITSET_MATCH_ANY);
+  const auto result = ::syscall(SYS_futex, &word, FUTEX_WAIT_BITSET, wait.expected, &deadline,
+                                nullptr, FUTEX_BITSET_MATCH_ANY);
   return result == 0 || errno != ETIMEDOUT;
 }
 

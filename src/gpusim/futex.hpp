@@ -11,10 +11,14 @@ namespace negawatt::gpusim {
 
 [[nodiscard]] std::int64_t monotonic_ns();
 
-/// Sleeps while `word` holds `expected`, until `deadline_ns` on the monotonic clock at the latest.
+/// What a sleep lasts for: while the word holds `expected`, until `deadline_ns` on the monotonic
+/// clock at the latest.
+struct FutexWait {
+  std::uint32_t expected = 0;
+  std::int64_t deadline_ns = 0;
+};
 /// False when the deadline has passed.
-bool futex_wait_until(std::atomic<std::uint32_t>& word, std::uint32_t expected,
-                      std::int64_t deadline_ns);
+bool futex_wait(std::atomic<std::uint32_t>& word, FutexWait wait);
 void futex_wake_all(std::atomic<std::uint32_t>& word);
 
 /// Waits for that long in real time, whatever signals arrive; exact to a microsecond or so for

@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <istream>
+#include <ostream>
 
 #include "core/text.hpp"
 
@@ -63,13 +65,13 @@ void KernelServer::serve(std::istream& in, std::ostream& out) {
 
 std::string KernelServer::answer(std::string_view line) {
   if (line == "quit") return {};
-  const auto verb = line.substr(0, line.find(' '));
-  const auto argument = line.substr(std::min(verb.size() + 1, line.size()));
-  const auto reply = obey(verb, argument);
+  const auto reply = obey(line);
   return reply ? *reply : fmt::format("error {}\n", reply.error().message);
 }
 
-Result<std::string> KernelServer::obey(std::string_view verb, std::string_view argument) {
+Result<std::string> KernelServer::obey(std::string_view line) {
+  const auto verb = line.substr(0, line.find(' '));
+  const auto argument = line.substr(std::min(verb.size() + 1, line.size()));
   if (verb == "start") return start(unescaped(argument));
   if (!argument.empty())
     return failure(Code::invalid, fmt::format("'{}' takes no argument", printable(verb)));
@@ -98,7 +100,7 @@ Result<std::string> KernelServer::start(std::string_view name) {
          process_.submit({.kernel = static_cast<std::uint32_t>(kernel),
                           .calls = endless_calls(workload_->kernels[kernel].surface)}));
   if (!ticket) return failure(Code::unavailable, "the GPU's queue is full with others' work");
-  running_ = *ticket;
+  running_ = ticket;
   return "started\n";
 }
 

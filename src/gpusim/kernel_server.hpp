@@ -46,7 +46,7 @@ class KernelServer {
   Result<std::string> start(std::string_view name);
   Result<std::string> count();
   Result<std::string> stop();
-  Result<std::string> obey(std::string_view verb, std::string_view argument);
+  Result<std::string> obey(std::string_view line);
 
   SimulatedProcess process_;
   const Workload* workload_;

@@ -298,6 +298,7 @@ std::string record_head(const NvmlSymbols& nvml) {
     fmt::format_to(to, "driver = {}\n", quoted(text.data()));
   if (ask(nvml.nvmlSystemGetNVMLVersion)) fmt::format_to(to, "nvml = {}\n", quoted(text.data()));
   std::vector<std::string> missing;
+  missing.reserve(nvml.missing.size());
   for (const auto& symbol : nvml.missing) missing.push_back(quoted(symbol));
   if (!missing.empty())
     fmt::format_to(to, "\n[faults]\nmissing_symbols = [{}]\n", fmt::join(missing, ", "));

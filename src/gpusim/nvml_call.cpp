@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
 
 namespace negawatt::gpusim {
@@ -59,7 +60,7 @@ nvmlReturn_t Admission::permission() const {
 }
 
 void Admission::log_refused(const GpuCall& call, Setting setting, nvmlReturn_t result) {
-  if (!gpu_->ok()) return;
+  if (!gpu_ || !gpu_->ok()) return;
   const auto device = gpu_->draft();
   log_refusal(device.state, {.at_ns = gpu_->now_ns(),
                              .function = static_cast<std::uint32_t>(function_index(call.function)),

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/result.hpp"
 #include "gpusim/nvml_session.hpp"
 #include "gpusim/world.hpp"
 
@@ -67,7 +68,11 @@ class Admission {
 
   /// NVML_SUCCESS when the call may go on.
   [[nodiscard]] nvmlReturn_t result() const { return result_; }
-  [[nodiscard]] Asked asked() { return {.world = *world_, .gpu = *gpu_, .target = target_}; }
+  /// When holds_gpu().
+  [[nodiscard]] Asked asked() {
+    NW_ASSERT(gpu_.has_value());
+    return {.world = *world_, .gpu = *gpu_, .target = target_};
+  }
   [[nodiscard]] bool holds_gpu() const { return gpu_.has_value(); }
   /// NO_PERMISSION for who may not set.
   [[nodiscard]] nvmlReturn_t permission() const;
@@ -87,13 +92,18 @@ class Admission {
                                             std::shared_ptr<World>& world);
 [[nodiscard]] std::uint32_t own_pid();
 
+template <class... Outputs>
+bool is_missing(const Outputs*... outputs) {
+  return (... || (outputs == nullptr));
+}
+
 template <class Answer, class... Outputs>
 nvmlReturn_t on_machine(std::string_view function, Answer answer, Outputs*... outputs) noexcept
     try {
   std::shared_ptr<World> world;
   if (const auto refused = admit_to_machine(function, world); refused != NVML_SUCCESS)
     return refused;
-  if ((... || (outputs == nullptr))) return NVML_ERROR_INVALID_ARGUMENT;
+  if (is_missing(outputs...)) return NVML_ERROR_INVALID_ARGUMENT;
   return answer(*world);
 } catch (...) {
   return NVML_ERROR_UNKNOWN;  // no memory: the host program is not ours to end
@@ -103,7 +113,7 @@ template <class Answer, class... Outputs>
 nvmlReturn_t on_gpu(const GpuCall& call, Answer answer, Outputs*... outputs) noexcept try {
   Admission admission(call);
   if (admission.result() != NVML_SUCCESS) return admission.result();
-  if ((... || (outputs == nullptr))) return NVML_ERROR_INVALID_ARGUMENT;
+  if (is_missing(outputs...)) return NVML_ERROR_INVALID_ARGUMENT;
   return answer(admission.asked());
 } catch (...) {
   return NVML_ERROR_UNKNOWN;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The simulated library: what the GPU's sensors say.
-#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -16,7 +16,7 @@ constexpr std::uint32_t kAmpere = 7;  // NVML_DEVICE_ARCH_AMPERE
 constexpr int kMostFields = 1024;
 
 std::uint32_t milliwatts(Watts power) {
-  return static_cast<std::uint32_t>(power.in_si() * 1e3 + 0.5);
+  return static_cast<std::uint32_t>(std::lround(power.in_si() * 1e3));
 }
 
 /// Nothing for a domain that is not simulated.

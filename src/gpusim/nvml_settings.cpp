@@ -2,8 +2,8 @@
 //
 // The simulated library: clocks that can be asked for, locks, and the power limit.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -17,7 +17,7 @@ namespace {
 constexpr Cost kSet = &ReadCosts::set_ns;
 
 std::uint32_t milliwatts(Watts power) {
-  return static_cast<std::uint32_t>(power.in_si() * 1e3 + 0.5);
+  return static_cast<std::uint32_t>(std::lround(power.in_si() * 1e3));
 }
 
 /// Highest first, as the driver lists them; only those that the card holds with this memory clock.
@@ -101,6 +101,7 @@ nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned* limi
   return answer_limit(device, __func__, limit);
 }
 
+// NOLINTNEXTLINE(bugprone-easily-swappable-parameters): NVML's order
 nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(nvmlDevice_t device, unsigned* least,
                                                           unsigned* most) noexcept {
   return on_gpu(

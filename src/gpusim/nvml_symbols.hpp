@@ -14,6 +14,7 @@
 namespace negawatt::gpusim {
 
 // NOLINTBEGIN(readability-identifier-naming): the names of what they point to
+// NOLINTBEGIN(bugprone-macro-parentheses): a declarator's parameter list cannot stand in more
 struct NvmlSymbols {
 #define NW_POINTER(symbol, parameters) nvmlReturn_t(*symbol) parameters = nullptr;
   NW_NVML_FUNCTIONS(NW_POINTER)
@@ -21,6 +22,7 @@ struct NvmlSymbols {
 #undef NW_POINTER
   std::vector<std::string> missing;  ///< of NW_NVML_FUNCTIONS
 };
+// NOLINTEND(bugprone-macro-parentheses)
 // NOLINTEND(readability-identifier-naming)
 
 /// Loads the library for the rest of the process. Error `unavailable` with the loader's reason.

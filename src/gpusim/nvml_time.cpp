@@ -3,7 +3,6 @@
 // The simulated library: its clock, which a real driver lacks (nvml/simulated_time.hpp).
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 
 #include "gpusim/nvml_library.hpp"
 #include "gpusim/nvml_session.hpp"

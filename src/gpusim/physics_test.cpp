@@ -6,9 +6,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "gpusim/gpu_for_test.hpp"
 
@@ -109,21 +107,27 @@ TEST(Physics, TenIdleHoursAreFewEvents) {
   EXPECT_EQ(gpu.readings().core_mhz, 1000);
 }
 
-/// Fourth-order Runge-Kutta on the two equations of the thermal model, in steps of a millisecond:
-/// energy and temperature after `seconds` at `power_w`, from nothing but the description.
+struct Draw {
+  double power_w = 0;
+  double leakage_w_per_k = 0;
+  std::int64_t milliseconds = 0;
+};
 struct Integrated {
   double energy_j = 0;
   double temperature_c = 0;
 };
-void integrate(const GpuModel& gpu, double power_w, double leakage, std::int64_t milliseconds,
-               Integrated& state) {
-  const auto power = [&](double c) { return power_w + leakage * (c - gpu.power.reference_c); };
+/// Fourth-order Runge-Kutta on the two equations of the thermal model, in steps of a millisecond:
+/// energy and temperature after that draw, from nothing but the description.
+void integrate(const GpuModel& gpu, const Draw& draw, Integrated& state) {
+  const auto power = [&](double c) {
+    return draw.power_w + draw.leakage_w_per_k * (c - gpu.power.reference_c);
+  };
   const auto slope = [&](double c) {
     return (gpu.thermal.ambient_c + gpu.thermal.kelvin_per_watt * power(c) - c) /
            gpu.thermal.time_constant.in_si();
   };
   constexpr double kStep = 1e-3;
-  for (std::int64_t n = 0; n < milliseconds; ++n) {
+  for (std::int64_t n = 0; n < draw.milliseconds; ++n) {
     const double c = state.temperature_c;
     const double a = slope(c);
     const double b = slope(c + kStep / 2 * a);
@@ -146,12 +150,12 @@ TEST(Physics, EnergyIsTheIntegralOfPowerByAnIndependentIntegrator) {
   reset_core(gpu.device(), 1);
   gpu.advance_to(100 * kSecond);  // done at 84 s, awake till 85 s
   Integrated expected{.temperature_c = 25};
-  integrate(model, 200, 2.0, 10'000, expected);
-  integrate(model, 50, 2.0, 60'000, expected);
-  integrate(model, 200, 2.0, 14'000, expected);
+  integrate(model, {200, 2.0, 10'000}, expected);
+  integrate(model, {50, 2.0, 60'000}, expected);
+  integrate(model, {200, 2.0, 14'000}, expected);
   // Awake: 40 W, which would vanish at ambient temperature: it leaks no more than it has.
-  integrate(model, 40, 40.0 / 25.0, 1'000, expected);
-  integrate(model, 20, 0.0, 15'000, expected);
+  integrate(model, {40, 40.0 / 25.0, 1'000}, expected);
+  integrate(model, {20, 0.0, 15'000}, expected);
   EXPECT_NEAR(gpu.energy().in_si() / expected.energy_j, 1, 1e-9);
   const auto truth = truth_at(model, gpu.state(), 100 * kSecond);
   EXPECT_NEAR(truth.temperature_c / expected.temperature_c, 1, 1e-9);

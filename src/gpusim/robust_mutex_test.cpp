@@ -2,11 +2,11 @@
 #include "gpusim/robust_mutex.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <thread>
 
 namespace negawatt::gpusim {
@@ -37,7 +37,7 @@ pid_t killed_after(Action action) {
     ::raise(SIGKILL);
   }
   siginfo_t info{};
-  ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT);
+  ::waitid(P_PID, static_cast<unsigned>(pid), &info, WEXITED | WNOWAIT);
   return pid;
 }
 

@@ -2,12 +2,12 @@
 #include "gpusim/shared_file.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -95,7 +95,7 @@ TEST_F(SharedFileTest, AFileOfAnotherSizeIsLeftAlone) {
 
 TEST_F(SharedFileTest, AFullDiskIsAnErrorNotASignal) {
   if (::fork() == 0) {
-    std::signal(SIGXFSZ, SIG_IGN);
+    ::signal(SIGXFSZ, SIG_IGN);
     const rlimit none{.rlim_cur = 8, .rlim_max = 8};
     ::setrlimit(RLIMIT_FSIZE, &none);
     ::_exit(SharedFile::open(terms_of(path_)) ? 1 : 0);

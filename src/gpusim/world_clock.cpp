@@ -183,7 +183,8 @@ void WorldClock::sleep_in_chair(Seat& seat, std::int64_t time_ns, bool hears) {
     }
   }
   while (chair.called.load() == 0) {
-    if (futex_wait_until(chair.called, 0, monotonic_ns() + kLookNs)) continue;
+    if (futex_wait(chair.called, {.expected = 0, .deadline_ns = monotonic_ns() + kLookNs}))
+      continue;
     const Lock look(*state_);
     remove_the_dead(*state_);
     // Whoever called us may have died between saying so and waking us.
@@ -209,7 +210,7 @@ void WorldClock::sleep_as_guest(Seat& seat, std::int64_t time_ns) {
     const bool has_news = notices != seat.seen;
     seat.seen = notices;
     if (has_news || now_ns() >= time_ns) break;
-    futex_wait_until(state_->moves, moves, guest_deadline_ns(time_ns));
+    futex_wait(state_->moves, {.expected = moves, .deadline_ns = guest_deadline_ns(time_ns)});
   }
   state_->guests.fetch_sub(1);
 }

@@ -2,10 +2,10 @@
 #include "gpusim/world.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdint>
 #include <memory>
 #include <optional>

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <sstream>
 
 #include "inspect/facts_for_test.hpp"

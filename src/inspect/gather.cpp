@@ -88,7 +88,7 @@ Measured measure(const gpu::Device& device) {
   const gpu::Refresh power = measured.power_instant   ? *measured.power_instant
                              : measured.power_average ? *measured.power_average
                                                       : *measured.energy;
-  measured.cross_check = gpu::cross_check(device, *measured.energy, power);
+  measured.cross_check = gpu::cross_check(device, {*measured.energy, power});
   return measured;
 }
 

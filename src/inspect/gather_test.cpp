@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <tuple>
 
 #include "inspect/doctor.hpp"
 #include "tests/temporary_folder.hpp"

@@ -67,16 +67,16 @@ Finding sensor(std::string subject, const std::string& value, const Result<gpu::
           ""};
 }
 
-Finding energy_counter(const GpuFacts& facts, bool quick) {
-  const auto& energy = facts.answers->energy;
+Finding energy_counter(const GpuAnswers& answers, const Measured* measured, bool quick) {
+  const auto& energy = answers.energy;
   if (!energy) {
     return unanswered("energy counter", energy.error(), State::missing,
                       "sweep and run need the counter: use another GPU; top integrates power");
   }
   auto finding = sensor("energy counter", fmt::format("{:.1f} J", to_si(energy->counter).in_si()),
-                        facts.measured ? &facts.measured->energy : nullptr, quick);
-  if (finding.state != State::unknown) return finding;
-  if (facts.measured->counter_moves) {
+                        measured == nullptr ? nullptr : &measured->energy, quick);
+  if (measured == nullptr || finding.state != State::unknown) return finding;
+  if (measured->counter_moves) {
     finding.action = "on a busy machine the reads come too late: run negawatt doctor again";
   } else {  // power may be the same for a while; energy never is
     finding.state = State::missing;
@@ -92,9 +92,8 @@ Finding power_sensor(std::string subject, const gpu::Answer<gpu::Milliwatts>& po
   return unanswered(std::move(subject), power.error(), State::limited, "");
 }
 
-void add_power(const GpuFacts& facts, bool quick, std::vector<Finding>& into) {
-  const GpuAnswers& answers = *facts.answers;
-  const Measured* const measured = facts.measured ? &*facts.measured : nullptr;
+void add_power(const GpuAnswers& answers, const Measured* measured, bool quick,
+               std::vector<Finding>& into) {
   if (answers.power_instant || answers.power_average) {
     into.push_back(power_sensor("instant power", answers.power_instant,
                                 measured == nullptr ? nullptr : &measured->power_instant, quick));
@@ -110,12 +109,12 @@ void add_power(const GpuFacts& facts, bool quick, std::vector<Finding>& into) {
   }
 }
 
-Finding cross_check(const GpuFacts& facts, bool quick) {
+Finding cross_check(const Measured* measured, bool quick) {
   constexpr auto kSubject = "counter vs power";
-  if (!facts.measured) {
+  if (measured == nullptr) {
     return {kSubject, State::unknown, "not compared", std::string(quick ? kNotMeasured : "")};
   }
-  const auto& check = facts.measured->cross_check;
+  const auto& check = measured->cross_check;
   if (!check) return {kSubject, State::unknown, check.error().message, ""};
   const std::string numbers =
       fmt::format("{:.1f} J counted, {:.1f} J from power, over {:.1f} s", check->counter.in_si(),
@@ -181,16 +180,16 @@ Finding power_limit(const GpuAnswers& answers) {
     return unanswered(kSubject, limits.error(), State::limited,
                       "energies cannot be checked for plausibility, nor power be limited");
   }
-  std::string found = limits->enforced ? to_string(*limits->enforced) + " in force"
-                                       : "the limit in force is not told";
-  if (limits->least && limits->most) {
-    found +=
-        fmt::format(", settable {} to {}", to_string(*limits->least), to_string(*limits->most));
+  const auto& [requested, enforced, factory, least, most] = *limits;
+  std::string found =
+      enforced ? to_string(*enforced) + " in force" : "the limit in force is not told";
+  if (least && most) {
+    found += fmt::format(", settable {} to {}", to_string(*least), to_string(*most));
   } else {
     found += ", not settable";
   }
-  if (limits->enforced && limits->factory && *limits->enforced < *limits->factory) {
-    found += fmt::format("; somebody lowered it (default {})", to_string(*limits->factory));
+  if (enforced && factory && *enforced < *factory) {
+    found += fmt::format("; somebody lowered it (default {})", to_string(*factory));
   }
   return {kSubject, State::good, found, ""};
 }
@@ -216,17 +215,17 @@ void add_mig(const GpuAnswers& answers, std::vector<Finding>& into) {
        "for measuring, turn MIG off: nvidia-smi -mig 0"});
 }
 
-Finding processes(const GpuFacts& facts) {
+Finding processes(const GpuAnswers& answers, const std::vector<std::string>& names) {
   constexpr auto kSubject = "processes";
-  const auto& list = facts.answers->processes;
+  const auto& list = answers.processes;
   if (!list) {
     return unanswered(kSubject, list.error(), State::missing,
                       "negawattd gives no lease without it: run where the GPU's processes show");
   }
   if (list->empty()) return {kSubject, State::good, "none computes on it now", ""};
   std::string found = fmt::format("{} on it", list->size());
-  for (std::size_t i = 0; i < facts.process_names.size(); ++i) {
-    found += fmt::format("{}{}", i == 0 ? ": " : ", ", printable(facts.process_names[i]));
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    found += fmt::format("{}{}", i == 0 ? ": " : ", ", printable(names[i]));
   }
   return {kSubject, State::good, found, ""};
 }
@@ -261,20 +260,22 @@ GpuFindings findings_of(const GpuFacts& facts, bool quick) {
                     "see dmesg for Xid errors; reboot if it stays so"});
     return result;
   }
-  if (const auto* const loss = loss_in(*facts.answers)) {
+  const GpuAnswers& answers = *facts.answers;
+  const Measured* const measured = facts.measured ? &*facts.measured : nullptr;
+  if (const auto* const loss = loss_in(answers)) {
     into.push_back(lost(*loss));
     return result;
   }
-  into.push_back(energy_counter(facts, quick));
-  add_power(facts, quick, into);
-  into.push_back(cross_check(facts, quick));
-  into.push_back(clocks_now(*facts.answers));
-  into.push_back(supported_clocks(*facts.answers));
-  into.push_back(event_reasons(*facts.answers));
-  into.push_back(power_limit(*facts.answers));
-  into.push_back(persistence(*facts.answers));
-  add_mig(*facts.answers, into);
-  into.push_back(processes(facts));
+  into.push_back(energy_counter(answers, measured, quick));
+  add_power(answers, measured, quick, into);
+  into.push_back(cross_check(measured, quick));
+  into.push_back(clocks_now(answers));
+  into.push_back(supported_clocks(answers));
+  into.push_back(event_reasons(answers));
+  into.push_back(power_limit(answers));
+  into.push_back(persistence(answers));
+  add_mig(answers, into);
+  into.push_back(processes(answers, facts.process_names));
   return result;
 }
 

@@ -7,7 +7,9 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <ios>
 #include <string_view>
 #include <system_error>
 

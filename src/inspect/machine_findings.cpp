@@ -21,25 +21,25 @@ std::pair<std::string, std::string> cause_and_remedy(const std::string& message)
   return {message.substr(0, end + 1), message.substr(end + 3)};
 }
 
-Finding library_that_fails(const DoctorFacts& facts) {
-  auto [found, action] = cause_and_remedy(facts.driver.failure->message);
+Finding library_that_fails(const Error& failure, const MachineFacts& machine) {
+  auto [found, action] = cause_and_remedy(failure.message);
   // What one searches the web for; the text of the remedy has the rest.
   if (action.find("Unknown Error") != std::string::npos) {
     found = "Failed to initialize NVML: Unknown Error; " + found;
   }
-  const auto& privilege = facts.machine.privilege;
+  const auto& privilege = machine.privilege;
   if (privilege.container) {
     found += fmt::format("; this is a {} container", *privilege.container);
   }
-  found += facts.machine.kernel_driver
-               ? fmt::format("; kernel driver {} is loaded", *facts.machine.kernel_driver)
+  found += machine.kernel_driver
+               ? fmt::format("; kernel driver {} is loaded", *machine.kernel_driver)
                : "; no NVIDIA kernel driver is loaded";
   return {"driver library", State::missing, std::move(found), std::move(action)};
 }
 
 Finding driver_library(const DoctorFacts& facts) {
   const DriverFacts& driver = facts.driver;
-  if (driver.failure) return library_that_fails(facts);
+  if (driver.failure) return library_that_fails(*driver.failure, facts.machine);
   if (driver.hangs) {
     return {"driver library", State::missing,
             fmt::format("{} was asked to start and has not returned", driver.path),
@@ -192,6 +192,7 @@ Finding setting_clocks(const DoctorFacts& facts) {
 Finding other_tools(const MachineFacts& machine) {
   constexpr auto kSubject = "other tools";
   std::vector<std::string> named;
+  named.reserve(machine.tools.size() + 1);
   for (const auto& tool : machine.tools) {
     named.push_back(fmt::format("{} (pid {})", printable(tool.name), tool.pid));
   }

@@ -3,7 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <filesystem>
+#include <tuple>
 
 #include "tests/temporary_folder.hpp"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <future>
+#include <memory>
 #include <utility>
 
 #include "core/text.hpp"
@@ -62,6 +63,7 @@ Power power_of(const Reading& reading, const EnergyTally& tally) {
 
 std::vector<ProcessLine> named(const std::vector<gpu::ComputeProcess>& processes) {
   std::vector<ProcessLine> lines;
+  lines.reserve(processes.size());
   for (const auto& process : processes) {
     lines.push_back({process.pid, lines.size() < kNamedProcesses
                                       ? printable(command_of("/", process.pid))
@@ -186,8 +188,9 @@ Snapshot Watch::look() {
   for (auto& gpu : seen_->gpus) gpu.take(until);
 
   const gpu::TimePoint now = seen_->driver.clock().now();
-  if (!seen_->start) seen_->start = now;
-  snapshot.since_start = now - *seen_->start;
+  const gpu::TimePoint start = seen_->start.value_or(now);
+  seen_->start = start;
+  snapshot.since_start = now - start;
   snapshot.driver_version = seen_->driver_version;
   snapshot.simulated = seen_->driver.clock().is_simulated();
   for (const auto& gpu : seen_->gpus) {

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "inspect/top.hpp"
 #include "tests/temporary_folder.hpp"
 #include "tests/tiny_driver.hpp"

@@ -15,6 +15,7 @@
 #include <ctime>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <utility>
 #include <variant>
 

@@ -19,9 +19,13 @@ class PrefixTree {
     sum_.assign(2 * leaves_, 0.0);
     least_.assign(2 * leaves_, 0.0);
   }
-  void add(std::size_t at, double change) {
-    auto node = leaves_ + at;
-    sum_[node] += change;
+  struct Change {
+    std::size_t at = 0;
+    double by = 0.0;
+  };
+  void add(Change change) {
+    auto node = leaves_ + change.at;
+    sum_[node] += change.by;
     least_[node] = std::min(0.0, sum_[node]);
     while ((node /= 2) > 0) {
       sum_[node] = sum_[2 * node] + sum_[2 * node + 1];
@@ -124,7 +128,7 @@ std::optional<std::uint32_t> ThresholdSearch::best_corner_input(
   double least = 0.0;
   for (std::size_t i = 0; i < by_input_.group.size(); ++i) {
     const auto group = by_input_.group[i];
-    tree.add(outputs_.rank[group], change[group]);
+    tree.add({.at = outputs_.rank[group], .by = change[group]});
     if (!by_input_.ends_at(i) || tree.least() >= least) continue;
     least = tree.least();
     input = by_input_.tokens[i];

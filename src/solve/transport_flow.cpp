@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 namespace negawatt::solve {
@@ -166,12 +165,6 @@ void TransportFlow::send_along(const Paths& paths) {
   ++paths_;
 }
 
-std::uint32_t TransportFlow::parcel_of(std::uint32_t group, std::uint32_t system) const {
-  auto parcel = group;
-  while (parcel != kNone && parcels_[parcel].system != system) parcel = parcels_[parcel].next;
-  return parcel;
-}
-
 /// Enters a parcel that is new on its system into the queues away from there.
 void TransportFlow::announce(std::uint32_t parcel) {
   const auto group = parcels_[parcel].group;
@@ -187,7 +180,8 @@ void TransportFlow::announce(std::uint32_t parcel) {
 
 void TransportFlow::move(std::uint32_t parcel, std::uint32_t to, std::uint64_t items) {
   const auto group = parcels_[parcel].group;
-  auto target = parcel_of(group, to);
+  auto target = group;  // the group's parcel there, if it has one
+  while (target != kNone && parcels_[target].system != to) target = parcels_[target].next;
   const bool is_new = target == kNone || parcels_[target].items == 0;
   if (target == kNone && parcels_[parcel].items == items) {
     parcels_[parcel].system = to;

@@ -99,7 +99,6 @@ class TransportFlow {
   void raise_prices(const Paths& paths);
   void send_along(const Paths& paths);
   void move(std::uint32_t parcel, std::uint32_t to, std::uint64_t items);
-  std::uint32_t parcel_of(std::uint32_t group, std::uint32_t system) const;
   void announce(std::uint32_t parcel);
 
   const IntegerCosts* costs_;

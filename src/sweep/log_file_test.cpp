@@ -16,20 +16,20 @@ class LogFileTest : public ::testing::Test {
   void SetUp() override {
     std::string pattern = ::testing::TempDir() + "negawatt-log-XXXXXX";
     ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder = pattern;
-    path = (folder / "sweep.visits").string();
+    folder_ = pattern;
+    path_ = (folder_ / "sweep.visits").string();
   }
-  void TearDown() override { std::filesystem::remove_all(folder); }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   Result<LogFile> open(const std::string& setup = "one") {
-    return LogFile::open(path, setup, {"gemm", "gelu"});
+    return LogFile::open(path_, setup, {"gemm", "gelu"});
   }
   static Visit visit(std::uint32_t kernel) {
     return {.kernel = kernel, .time = Seconds(1), .energy = Joules(2), .calls = 3};
   }
 
-  std::filesystem::path folder;
-  std::string path;
+  std::filesystem::path folder_;
+  std::string path_;
 };
 
 TEST_F(LogFileTest, GoesOnWhereItStopped) {
@@ -57,7 +57,7 @@ TEST_F(LogFileTest, OneSweepAtATimeWritesIt) {
     const auto second = open();
     ASSERT_FALSE(second);
     EXPECT_EQ(second.error().code, Code::unavailable);
-    EXPECT_EQ(second.error().message, "'" + path + "': another sweep writes it");
+    EXPECT_EQ(second.error().message, "'" + path_ + "': another sweep writes it");
     ASSERT_TRUE(log->append(visit(0)));
   }
   EXPECT_EQ(open()->earlier().size(), 1U);
@@ -69,9 +69,9 @@ TEST_F(LogFileTest, SurvivesAKillAtAnyByte) {
     ASSERT_TRUE(log->append(visit(0)));
     ASSERT_TRUE(log->append(visit(1)));
   }
-  const auto size = std::filesystem::file_size(path);
+  const auto size = std::filesystem::file_size(path_);
   for (auto cut = size; cut-- > 0;) {
-    std::filesystem::resize_file(path, cut);
+    std::filesystem::resize_file(path_, cut);
     std::size_t before = 0;
     {
       auto log = open();
@@ -80,7 +80,7 @@ TEST_F(LogFileTest, SurvivesAKillAtAnyByte) {
       ASSERT_TRUE(log->append(visit(1)));
     }
     ASSERT_EQ(open()->earlier().size(), before + 1) << cut;
-    std::filesystem::resize_file(path, std::min(cut, std::filesystem::file_size(path)));
+    std::filesystem::resize_file(path_, std::min(cut, std::filesystem::file_size(path_)));
   }
 }
 
@@ -89,10 +89,10 @@ TEST_F(LogFileTest, RefusesAnotherSetupAndForeignFiles) {
   const auto other = open("two");
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().message,
-            path + ": a sweep of another setup (one), expected (two); remove it to start anew");
-  std::ofstream(path) << "some\nother\nfile\n";
+            path_ + ": a sweep of another setup (one), expected (two); remove it to start anew");
+  std::ofstream(path_) << "some\nother\nfile\n";
   EXPECT_FALSE(open());
-  EXPECT_EQ(std::filesystem::file_size(path), 16U);  // left as it is
+  EXPECT_EQ(std::filesystem::file_size(path_), 16U);  // left as it is
 }
 
 }  // namespace

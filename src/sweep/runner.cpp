@@ -2,10 +2,10 @@
 #include "sweep/runner.hpp"
 
 #include <fmt/core.h>
+#include <signal.h>
 
 #include <charconv>
 #include <chrono>
-#include <csignal>
 #include <system_error>
 #include <thread>
 #include <unordered_set>

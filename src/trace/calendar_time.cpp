@@ -33,8 +33,8 @@ struct Walk {
     return true;
   }
   void expect(char expected) { all_right = skip(expected) && all_right; }
-  std::int64_t at_most(int count, std::int64_t most) {
-    const auto value = digits(count);
+  std::int64_t two_digits(std::int64_t most) {
+    const auto value = digits(2);
     if (value > most) all_right = false;
     return value;
   }
@@ -70,9 +70,9 @@ std::int64_t zone_seconds(Walk& walk) {
   if (walk.rest.empty() || walk.skip('Z')) return 0;
   const bool is_east = walk.skip('+');
   if (!is_east) walk.expect('-');
-  const auto hours = walk.at_most(2, 23);
+  const auto hours = walk.two_digits(23);
   walk.expect(':');
-  const auto seconds = 60 * (60 * hours + walk.at_most(2, 59));
+  const auto seconds = 60 * (60 * hours + walk.two_digits(59));
   return is_east ? seconds : -seconds;
 }
 
@@ -82,11 +82,11 @@ std::optional<std::int64_t> calendar_nanoseconds(std::string_view text) {
   Walk walk{text};
   const auto day = days(walk);
   if (!walk.skip('T')) walk.expect(' ');
-  const auto hour = walk.at_most(2, 23);
+  const auto hour = walk.two_digits(23);
   walk.expect(':');
-  const auto minute = walk.at_most(2, 59);
+  const auto minute = walk.two_digits(59);
   walk.expect(':');
-  const auto second = walk.at_most(2, 60);  // a leap second
+  const auto second = walk.two_digits(60);  // a leap second
   const auto nanoseconds = decimals(walk);
   const auto zone = zone_seconds(walk);
   if (!walk.all_right || !walk.rest.empty()) return std::nullopt;

@@ -7,8 +7,10 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <memory>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "trace/operational_time.hpp"
 
@@ -18,9 +20,9 @@ namespace {
 constexpr std::uint32_t kMostTokens = 1U << 30U;
 
 /// A length from the logarithm of it.
-std::uint32_t tokens_from(double logarithm, std::uint32_t most) {
-  const double limit = most;
-  if (logarithm >= same_log(limit)) return most;
+std::uint32_t tokens_from(double logarithm, const LogNormalLengths& l) {
+  const double limit = l.most;
+  if (logarithm >= same_log(limit)) return l.most;
   return static_cast<std::uint32_t>(std::clamp(std::floor(same_exp(logarithm) + 0.5), 1.0, limit));
 }
 
@@ -41,8 +43,8 @@ struct Draw {
     const double x = random.normal();
     const double y = random.normal();
     const double rest = std::sqrt(1.0 - l.correlation * l.correlation);
-    return {tokens_from(l.input_mu + l.input_sigma * x, l.most),
-            tokens_from(l.output_mu + l.output_sigma * (l.correlation * x + rest * y), l.most)};
+    return {tokens_from(l.input_mu + l.input_sigma * x, l),
+            tokens_from(l.output_mu + l.output_sigma * (l.correlation * x + rest * y), l)};
   }
   LengthPair operator()(const EmpiricalLengths& l) const {
     return (*l.pairs)[random.below(l.pairs->size())];
@@ -56,8 +58,8 @@ class StreamState {
   StreamState(const Stream& stream, std::uint64_t seed, std::uint64_t number)
       : stream_(stream),
         time_(stream.arrivals.rate),
-        arrivals_(seed, 2 * number),
-        lengths_(seed, 2 * number + 1) {
+        arrivals_({.seed = seed, .stream = 2 * number}),
+        lengths_({.seed = seed, .stream = 2 * number + 1}) {
     advance();
   }
 

@@ -52,10 +52,10 @@ constexpr auto kSine = [] {
 
 }  // namespace
 
-Random::Random(std::uint64_t seed, std::uint64_t stream) {
+Random::Random(RandomStream of) {
   // The stream is mixed first, so that (seed, stream) and (seed + 1, stream - 1) have no relation.
-  std::uint64_t state = stream;
-  state = seed ^ split_mix(state);
+  std::uint64_t state = of.stream;
+  state = of.seed ^ split_mix(state);
   for (std::uint64_t& word : state_) word = split_mix(state);
 }
 

@@ -13,10 +13,17 @@
 
 namespace negawatt::trace {
 
+/// Streams of one seed are independent of each other.
+struct RandomStream {
+  std::uint64_t seed = 0;
+  std::uint64_t stream = 0;
+};
+
 class Random {
  public:
-  /// Streams of one seed are independent of each other.
-  explicit Random(std::uint64_t seed, std::uint64_t stream = 0);
+  explicit Random(RandomStream of);
+  /// The first stream of a seed.
+  explicit Random(std::uint64_t seed) : Random(RandomStream{.seed = seed}) {}
 
   [[nodiscard]] std::uint64_t bits();
   /// Uniform in (0, 1): never 0, never 1.

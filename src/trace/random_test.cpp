@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
@@ -43,7 +44,7 @@ TEST(Random, IsTheGeneratorOfItsAuthors) {
   std::uint64_t stream = 3;
   x = 42 ^ split_mix(stream);
   std::array<std::uint64_t, 4> s{split_mix(x), split_mix(x), split_mix(x), split_mix(x)};
-  Random random(42, 3);
+  Random random({.seed = 42, .stream = 3});
   for (int i = 0; i < 100; ++i) {
     const auto rotl = [](std::uint64_t v, int k) { return (v << k) | (v >> (64 - k)); };
     const std::uint64_t result = rotl(s[1] * 5, 7) * 9;
@@ -85,11 +86,11 @@ TEST(Random, DrawsBelowWithoutBias) {
 }
 
 TEST(Random, HasStreamsThatDiffer) {
-  Random one(1, 0);
-  Random two(1, 1);
+  Random one(1);
+  Random two({.seed = 1, .stream = 1});
   int same = 0;
   for (int i = 0; i < 1000; ++i) same += (one.bits() >> 60U) == (two.bits() >> 60U) ? 1 : 0;
-  EXPECT_NEAR(same, 1000 / 16, 35);
+  EXPECT_NEAR(same, 1000.0 / 16.0, 35.0);
 }
 
 TEST(ElementaryFunctions, AgreeWithTheStandardOnesToAFewUnits) {

@@ -20,12 +20,12 @@ constexpr double kSlack = 0.001;
 /// A step that leaves more than this of the squared errors ends a phase.
 constexpr double kWorthwhile = 1.0 - 1e-4;
 
-enum Quantity : std::uint32_t { kTime, kPower };
+enum Quantity : std::uint8_t { kTime, kPower };
 
 class Correction {
  public:
   Correction(const Facts& facts, const Surface& model)
-      : facts_(facts), model_(model), surface_(model), shared_(2 * 2 * kPairs) {}
+      : facts_(facts), model_(model), surface_(model), shared_(std::size_t{2} * 2 * kPairs) {}
 
   /// Chooses the best pairs at every price, for the steps that follow.
   void choose_best_pairs() { prices_ = price_levels(facts_, surface_); }
@@ -146,23 +146,28 @@ class Correction {
       if (core + 1 < kCores.size()) faster_core(kernel, pair);
       if (memory + 1 < kMemories.size() && core <= kCore1470)
         at_most(cell(kernel, pair + kCores.size(), kTime), cell(kernel, pair, kTime),
-                inversion(kernel, pair, pair + kCores.size()));
+                inversion(kernel, {.slow = pair, .fast = pair + kCores.size()}));
     }
   }
 
   void faster_core(std::size_t kernel, std::size_t slow) {
     const std::size_t fast = slow + 1;
-    at_most(cell(kernel, fast, kTime), cell(kernel, slow, kTime), inversion(kernel, slow, fast));
+    at_most(cell(kernel, fast, kTime), cell(kernel, slow, kTime),
+            inversion(kernel, {.slow = slow, .fast = fast}));
     if (core_of(fast) > (memory_of(slow) == 0 ? kCore420 : kCore1680)) return;
     at_most(cell(kernel, slow, kPower), cell(kernel, fast, kPower), kSlack);
     const double clocks = std::log(1.0 * kCores[core_of(fast)] / kCores[core_of(slow)]);
     at_most(cell(kernel, slow, kTime), cell(kernel, fast, kTime), clocks + kSlack);
   }
 
+  struct PairStep {
+    std::size_t slow = 0;
+    std::size_t fast = 0;
+  };
   /// How much longer the pass took at `fast` than at `slow`, as published, plus the slack.
-  [[nodiscard]] double inversion(std::size_t kernel, std::size_t slow, std::size_t fast) const {
+  [[nodiscard]] double inversion(std::size_t kernel, PairStep pairs) const {
     const auto& ratio = facts_.pass_ratio[facts_.kernels[kernel].pass];
-    return std::max(0.0, std::log(ratio[fast].time / ratio[slow].time)) + kSlack;
+    return std::max(0.0, std::log(ratio[pairs.fast].time / ratio[pairs.slow].time)) + kSlack;
   }
 
   const Facts& facts_;

@@ -19,7 +19,7 @@ struct Prior {
 };
 
 // Parameters of one kernel, by position.
-enum KernelParameter : std::size_t {
+enum KernelParameter : std::uint8_t {
   kLogCoreShare,    ///< core-paced over memory-paced time at automatic clocks
   kLogOverlap,      ///< exponent of the p-norm: 1 is no overlap
   kMemoryExponent,  ///< how the memory-paced time follows the memory clock
@@ -32,7 +32,7 @@ constexpr std::array<Prior, kKernelParameters> kKernelPriors = {
 
 // Parameters of the card, by position. Memory clocks from 5001 up can meet the cap.
 constexpr std::size_t kCapped = 4;
-enum DeviceParameter : std::size_t {
+enum DeviceParameter : std::uint8_t {
   kLogLowestClock,  ///< what a lock at 210 MHz really is, in GHz
   kLogHighestClock,
   kVoltageKnee,   ///< GHz
@@ -204,23 +204,28 @@ class Fit {
     Slopes result(now.logs.size());
     std::array<double, 2 * kPairs> moved;
     std::vector<double> parameters = parameters_;
-    const auto differentiate = [&](std::size_t kernel, std::size_t column, const States& states) {
-      predict(facts_.kernels[kernel], kernel_part(parameters, kernel), states, moved);
-      const std::size_t first = Surface::time_at(kernel, 0);
+    struct Entry {
+      std::size_t kernel = 0;
+      std::size_t column = 0;
+    };
+    const auto differentiate = [&](Entry at, const States& states) {
+      predict(facts_.kernels[at.kernel], kernel_part(parameters, at.kernel), states, moved);
+      const std::size_t first = Surface::time_at(at.kernel, 0);
       for (std::size_t i = 0; i < moved.size(); ++i)
-        result[first + i][column] = (moved[i] - now.logs[first + i]) / kStep;
+        result[first + i][at.column] = (moved[i] - now.logs[first + i]) / kStep;
     };
     for (std::size_t i = 0; i < kDeviceParameters; ++i) {
       parameters[i] += kStep;
       const States states = states_of(parameters);
-      for (std::size_t k = 0; k < facts_.kernels.size(); ++k) differentiate(k, i, states);
+      for (std::size_t k = 0; k < facts_.kernels.size(); ++k)
+        differentiate({.kernel = k, .column = i}, states);
       parameters[i] = parameters_[i];
     }
     const States states = states_of(parameters);
     for (std::size_t k = 0; k < facts_.kernels.size(); ++k) {
       for (std::size_t i = 0; i < kKernelParameters; ++i) {
         parameters[kernel_begin(k) + i] += kStep;
-        differentiate(k, kDeviceParameters + i, states);
+        differentiate({.kernel = k, .column = kDeviceParameters + i}, states);
         parameters[kernel_begin(k) + i] = parameters_[kernel_begin(k) + i];
       }
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate_gpt3_xl/fact_rows.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -81,7 +80,7 @@ class FactRows {
   /// No pair but the best reaches a level, and the best pairs together cost what the relaxed
   /// curve says.
   void price(const PriceLevels& levels, const Tolerances& tolerances) {
-    constexpr auto all = [](std::size_t) { return true; };
+    constexpr auto kAll = [](std::size_t) { return true; };
     const auto best = [&](std::size_t k) { return levels.best[k]; };
     const Weights weights = {levels.price, 1.0};
     for (std::size_t k = 0; k < facts_.kernels.size(); ++k) {
@@ -92,7 +91,7 @@ class FactRows {
           at_least(k, pair,
                    {weights, kMargin * level, levels.plan ? tolerances.plan : tolerances.level});
     }
-    if (!levels.plan) sum(all, best, {weights, levels.total, tolerances.curve});
+    if (!levels.plan) sum(kAll, best, {weights, levels.total, tolerances.curve});
   }
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "calibrate_gpt3_xl/facts.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/csv.hpp"

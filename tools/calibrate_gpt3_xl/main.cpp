@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <string>
 

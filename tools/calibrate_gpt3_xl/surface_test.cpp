@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -36,8 +35,8 @@ class CommittedSurface : public ::testing::Test {
     return plan::plan_clocks(table_, *sequence, request).value();
   }
 
-  const Facts facts_ = published_facts();
-  const trace::KernelTable table_ = committed_surface();
+  Facts facts_ = published_facts();
+  trace::KernelTable table_ = committed_surface();
 };
 
 TEST_F(CommittedSurface, HasThePublishedKernelsAtEveryPair) {
