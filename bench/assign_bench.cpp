@@ -74,19 +74,25 @@ void read_mooncake(benchmark::State& state) { read(state, mooncake_lines(20'000)
 BENCHMARK(read_azure)->Unit(benchmark::kMillisecond);
 BENCHMARK(read_mooncake)->Unit(benchmark::kMillisecond);
 
+struct Shape {
+  std::size_t groups;
+  std::size_t systems;
+  std::size_t kinds;
+};
+
 /// Requests of random length on systems of several kinds, which differ in what a request, a prompt
 /// token and an answer token cost; the cheapest systems have room for a fraction of what would like
 /// to be there.
-solve::TransportProblem problem_of(std::size_t groups, std::size_t systems, std::size_t kinds,
-                                   std::uint64_t requests) {
+solve::TransportProblem problem_of(const Shape& shape, std::uint64_t requests) {
+  const auto [groups, systems, kinds] = shape;
   Random random(2);
   solve::TransportProblem problem{.systems = systems};
   struct Price {
     double request, input, output;
   };
-  std::vector<Price> prices;
-  for (std::size_t kind = 0; kind < kinds; ++kind)
-    prices.push_back({20 * random.uniform(), 0.05 * random.uniform(), 0.5 * random.uniform()});
+  std::vector<Price> prices(kinds);
+  for (auto& price : prices)
+    price = {20 * random.uniform(), 0.05 * random.uniform(), 0.5 * random.uniform()};
   for (std::size_t s = 0; s < systems; ++s)
     problem.capacity.push_back(requests / systems + 1 + s % 3 * (requests / 50));
   for (std::size_t g = 0; g < groups; ++g) {
@@ -104,9 +110,8 @@ solve::TransportProblem problem_of(std::size_t groups, std::size_t systems, std:
 }
 
 void transport(benchmark::State& state) {
-  const auto problem =
-      problem_of(static_cast<std::size_t>(state.range(0)), static_cast<std::size_t>(state.range(1)),
-                 static_cast<std::size_t>(state.range(2)), 1'000'000);
+  const auto range = [&state](std::size_t i) { return static_cast<std::size_t>(state.range(i)); };
+  const auto problem = problem_of({range(0), range(1), range(2)}, 1'000'000);
   for (auto _ : state) {
     auto plan = solve::transport(problem);
     if (!plan) state.SkipWithError(plan.error().message.c_str());

@@ -74,7 +74,7 @@ Status write_in_place(const std::string& path, std::string_view bytes) {
 }
 
 /// A new file with these permissions in place of what the path leads to.
-Status replace(const std::string& path, std::string_view bytes, mode_t permissions) {
+Status replace(const std::string& path, std::string_view bytes, unsigned permissions) {
   const auto target = end_of_links(path);
   std::string temporary = target + ".XXXXXX";
   Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));

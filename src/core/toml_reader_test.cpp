@@ -37,7 +37,7 @@ std::string problem(std::string_view bytes) {
 
 TEST(TomlReader, SaysWhatWasFoundWhereAndWhatWasExpected) {
   EXPECT_EQ(problem("number = 2\ntexts = [\"a\", \"\"]\n"), "");
-  EXPECT_EQ(problem("\nnumber = 0.5\n"),
+  EXPECT_EQ(problem("\n number = 0.5\n"),
             "t.toml:2: 'number' is 0.5, expected a number from 1 to 10");
   EXPECT_EQ(problem("number = \"2\"\n"),
             "t.toml:1: 'number' is '2', expected a number from 1 to 10");
