@@ -5,10 +5,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 #include "core/result.hpp"
-#include "core/same_functions.hpp"
 
 namespace negawatt::route {
 namespace {
@@ -28,8 +26,8 @@ LengthTable built_in_prior() {
   std::array<double, kBins> probability{};
   double sum = 0.0;
   for (std::size_t bin = 1; bin < kBins; ++bin) {
-    const double z = same_log(mean_of_bin(bin) / kMedian) / kSigma;
-    probability[bin] = same_exp(-0.5 * z * z) / mean_of_bin(bin) * LengthGrid::width_of(bin);
+    const double z = std::log(mean_of_bin(bin) / kMedian) / kSigma;
+    probability[bin] = std::exp(-0.5 * z * z) / mean_of_bin(bin) * LengthGrid::width_of(bin);
     sum += probability[bin];
   }
   for (double& p : probability) p /= sum;
@@ -96,7 +94,7 @@ std::uint32_t LengthTable::quantile(double probability) const {
 }
 
 LengthEstimate::LengthEstimate(double half_life)
-    : growth_(half_life > 0.0 ? same_exp(std::numbers::ln2 / half_life) : 1.0),
+    : growth_(half_life > 0.0 ? std::exp2(1.0 / half_life) : 1.0),
       memory_(half_life > 0.0 ? half_life : std::numeric_limits<double>::infinity()) {}
 
 bool LengthEstimate::is_stale() const {
