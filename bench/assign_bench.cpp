@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading request traces (bytes a second), and the exact assignment of a million requests to 20
-// systems whose capacities bind: the solver by itself on requests that all differ (transport), and
-// the whole of `negawatt assign` between reading and writing (assign).
+// systems whose capacities bind: the solver by itself on requests that all differ (transport), also
+// where the systems are of few kinds, and the whole of `negawatt assign` between reading and
+// writing (assign).
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 
@@ -65,7 +66,7 @@ void read(benchmark::State& state, const std::string& bytes) {
     auto trace = trace::parse_requests(bytes, "bench");
     benchmark::DoNotOptimize(trace);
   }
-  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes.size()));
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * bytes.size()));
 }
 
 void read_azure(benchmark::State& state) { read(state, azure_trace(500'000)); }
@@ -76,37 +77,41 @@ BENCHMARK(read_mooncake)->Unit(benchmark::kMillisecond);
 struct Shape {
   std::size_t groups = 0;
   std::size_t systems = 0;
+  std::size_t kinds = 0;
 };
 
-/// A million requests of random length on systems that differ in what a request, a prompt token and
-/// an answer token cost; the cheapest systems have room for a fraction of what would like to be
-/// there.
-solve::TransportProblem problem_of(Shape shape) {
-  constexpr std::uint64_t kRequests = 1'000'000;
+/// Requests of random length on systems of several kinds, which differ in what a request, a prompt
+/// token and an answer token cost; the cheapest systems have room for a fraction of what would like
+/// to be there.
+solve::TransportProblem problem_of(const Shape& shape, std::uint64_t requests) {
+  const auto [groups, systems, kinds] = shape;
   Random random(2);
-  solve::TransportProblem problem{.systems = shape.systems};
+  solve::TransportProblem problem{.systems = systems};
   struct Price {
     double request, input, output;
   };
-  std::vector<Price> prices;
-  for (std::size_t s = 0; s < shape.systems; ++s) {
-    prices.push_back({20 * random.uniform(), 0.05 * random.uniform(), 0.5 * random.uniform()});
-    problem.capacity.push_back(kRequests / shape.systems + 1 + s % 3 * (kRequests / 50));
-  }
-  for (std::size_t g = 0; g < shape.groups; ++g) {
-    problem.items.push_back(kRequests / shape.groups);
+  std::vector<Price> prices(kinds);
+  for (auto& price : prices)
+    price = {20 * random.uniform(), 0.05 * random.uniform(), 0.5 * random.uniform()};
+  for (std::size_t s = 0; s < systems; ++s)
+    problem.capacity.push_back(requests / systems + 1 + s % 3 * (requests / 50));
+  for (std::size_t g = 0; g < groups; ++g) {
+    problem.items.push_back(requests / groups);
     const double input = random.tokens(8'000);
     const double output = random.tokens(2'000);
+    const auto first = problem.cost.size();
     for (const auto& price : prices)
       problem.cost.push_back(price.request + price.input * input + price.output * output +
                              0.01 * random.uniform());
+    for (std::size_t s = kinds; s < systems; ++s)
+      problem.cost.push_back(problem.cost[first + s % kinds]);
   }
   return problem;
 }
 
 void transport(benchmark::State& state) {
-  const auto problem = problem_of({.groups = static_cast<std::size_t>(state.range(0)),
-                                   .systems = static_cast<std::size_t>(state.range(1))});
+  const auto range = [&state](std::size_t i) { return static_cast<std::size_t>(state.range(i)); };
+  const auto problem = problem_of({range(0), range(1), range(2)}, 1'000'000);
   for (auto _ : state) {
     auto plan = solve::transport(problem);
     if (!plan) state.SkipWithError(plan.error().message.c_str());
@@ -158,11 +163,13 @@ void assign(benchmark::State& state) {
 BENCHMARK(assign)->ArgName("systems")->Arg(2)->Arg(20)->Unit(benchmark::kMillisecond);
 
 BENCHMARK(transport)
-    ->ArgNames({"groups", "systems"})
-    ->Args({10'000, 20})
-    ->Args({100'000, 20})
-    ->Args({1'000'000, 5})
-    ->Args({1'000'000, 20})
+    ->ArgNames({"groups", "systems", "kinds"})
+    ->Args({10'000, 20, 20})
+    ->Args({100'000, 20, 20})
+    ->Args({1'000'000, 5, 5})
+    ->Args({1'000'000, 20, 20})
+    ->Args({1'000'000, 20, 4})
+    ->Args({1'000'000, 20, 1})
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace

@@ -3,7 +3,8 @@
 // The study behind docs/hybrid-papers.md: recomputes the papers' numbers from their measurements,
 // and prices the same requests by input and output together. `hybrid_study DATA` prints the tables
 // of the page, `hybrid_study DATA --csv` the points of its plots (panel,series,x,y), for
-// bench/hybrid_plots. DATA is a folder with hybrid-paper/ and requests/, which do not ship.
+// bench/hybrid_plots. DATA is a folder with hybrid-paper/, requests/ and serving-energy/, which do
+// not ship.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -56,6 +57,7 @@ struct Study {
             testing::paper_curves(read(folder + "/hybrid-paper/pooled_energy_per_token.csv")))),
         alpaca(value_or_exit(
             testing::alpaca_lengths(read(folder + "/requests/alpaca_gsm8k_python_hist.csv")))),
+        arena(read(folder + "/serving-energy/mlenergy_v3_llm_text.csv")),
         a100_grid(read(folder + "/hybrid-paper/grid_a100_7models.csv")),
         m1_grid(read(folder + "/hybrid-paper/grid_m1pro_llama2_7b.csv")) {
     table.name = "the published grids";
@@ -83,6 +85,7 @@ struct Study {
   };
   testing::PaperCurves curves;
   testing::AlpacaLengths alpaca;
+  std::string arena;  ///< ML.ENERGY
   std::string a100_grid;
   std::string m1_grid;
   trace::SystemTable table;
@@ -125,7 +128,7 @@ void print_figures(const Study& study) {
 void print_workloads(const Study& study) {
   fmt::print(
       "\n| workload | optimum | to M1 | T_in=32 | T_out=32 | both=32 | best thresholds | "
-      "mean seconds |\n");
+      "mean seconds | outside the M1's grid |\n");
   for (const auto& [name, workload] : study.workloads) {
     const auto best = study.plan(workload);
     double requests = 0.0;
@@ -133,7 +136,7 @@ void print_workloads(const Study& study) {
     const auto& both = named(best, "both-thresholds");
     fmt::print(
         "| {} | {:.2f} % | {:.1f} % | {:.2f} % | {:.2f} % | {:.2f} % | in<={} out<={}: "
-        "{:.2f} % | {:.1f} -> {:.1f} |\n",
+        "{:.2f} % | {:.1f} -> {:.1f} | {:.0f} % |\n",
         name, saving_pct(best, best.chosen),
         100.0 * static_cast<double>(best.chosen.requests[0]) / requests,
         saving_at(study, workload, AssignRule::input_threshold, 32),
@@ -141,7 +144,8 @@ void print_workloads(const Study& study) {
         saving_at(study, workload, AssignRule::both_thresholds, 32), *both.threshold->input_tokens,
         *both.threshold->output_tokens, saving_pct(best, both),
         named(best, "all:A100").total.time.in_si() / requests,
-        best.chosen.total.time.in_si() / requests);
+        best.chosen.total.time.in_si() / requests,
+        100.0 * static_cast<double>(named(best, "all:M1").extrapolated) / requests);
   }
 }
 
@@ -197,6 +201,15 @@ void print_winners(const Study& study) {
   }
 }
 
+void print_batches(const Study& study) {
+  const auto spans = value_or_exit(testing::arena_energy_spans(study.arena));
+  fmt::print(
+      "\nOver batch sizes, joules an output token of {} ML.ENERGY chat curves differ by {:.1f} to "
+      "{:.1f} times, quartiles {:.1f}, {:.1f}, {:.1f}.\n",
+      spans.size(), spans.front(), spans.back(), testing::quantile_of(spans, 0.25),
+      testing::quantile_of(spans, 0.5), testing::quantile_of(spans, 0.75));
+}
+
 void print_points(const Study& study) {
   fmt::print("# source: computed from the measurements of arXiv 2407.00010 and 2407.04014\n");
   fmt::print("panel,series,x,y\n");
@@ -250,5 +263,6 @@ int main(int argc, char** argv) {
   negawatt::print_workloads(study);
   negawatt::print_fits(study);
   negawatt::print_winners(study);
+  negawatt::print_batches(study);
   return 0;
 }

@@ -72,6 +72,39 @@ TEST_F(AssignCli, TakesPolicyLambdaCapacityAndThreshold) {
   EXPECT_EQ(fixed["threshold"]["input_tokens"], 64);
 }
 
+TEST_F(AssignCli, CapacitiesAreSharesPercentsOrRequests) {
+  const auto small = [&](const std::string& capacity) -> double {
+    const auto run = assign("--json --capacity " + capacity);
+    if (run.exit_code != 0) return -1.0;
+    return 6.0 * nlohmann::json::parse(run.out)["share"]["small"].get<double>();
+  };
+  EXPECT_DOUBLE_EQ(small("small=1req"), 1.0);
+  EXPECT_DOUBLE_EQ(small("small=2req"), 2.0);
+  EXPECT_DOUBLE_EQ(small("small=1"), 3.0);  // no limit
+  EXPECT_DOUBLE_EQ(small("small=34%"), 2.0);
+  EXPECT_DOUBLE_EQ(small("small=33%,large=100%"), 1.0);
+  for (const std::string wrong : {"101%", "-1%", "1.5req", "50%req", "req", "%", "nan", "nan%"})
+    EXPECT_EQ(small("small=" + wrong), -1.0) << wrong;
+}
+
+TEST_F(AssignCli, ANameMayHoldCommasOrAnEqualSign) {
+  std::string systems = kSystems;
+  for (std::size_t at = 0; (at = systems.find("small,", at)) != std::string::npos; at += 9)
+    systems.replace(at, 5, "\"a,b,c=d\"");
+  const auto json = nlohmann::json::parse(
+      assign("--json --capacity 'large=0.9,a,b,c=d=2'", kRequests, systems).out);
+  EXPECT_DOUBLE_EQ(json["energy_j"], 38.0);
+  const auto fixed = nlohmann::json::parse(
+      assign("--json --policy input-threshold --threshold 'small=large,input=8'").out);
+  EXPECT_EQ(fixed["threshold"]["small"], "large");
+}
+
+TEST_F(AssignCli, ASeedIsAWholeNumber) {
+  for (const std::string seed : {"-1", "1.5", "x", "18446744073709551616"})
+    EXPECT_EQ(assign("--policy random --seed " + seed).exit_code, 2) << seed;
+  EXPECT_EQ(assign("--policy random --seed 18446744073709551615").exit_code, 0);
+}
+
 TEST_F(AssignCli, TheSameInputGivesTheSameBytes) {
   const auto without_time = [](const std::string& text) {
     auto json = nlohmann::json::parse(text);
@@ -129,13 +162,13 @@ TEST_F(AssignCli, RefusesBadInputInOneLine) {
                  "own, lengths");
   expect_refused(
       assign("--capacity small=1.5"),
-      "--capacity of 'small' is '1.5', expected a share from 0 to 1 or a whole number of "
-      "requests above 1");
+      "--capacity of 'small' is '1.5', expected a share (0 to 1, or 0% to 100%) or a whole number "
+      "of requests (above 1, or 1req)");
   expect_refused(assign("--capacity small"),
                  "--capacity is 'small', expected NAME=SHARE,NAME=SHARE");
   expect_refused(assign("--capacity small=0.1,large=0.1"),
-                 "the capacities (small 1, large 1) are too small for 6 requests: the systems have "
-                 "room for 2 of 6");
+                 "the capacities (small 0, large 0) are too small for 6 requests: the systems have "
+                 "room for 0 of 6");
   expect_refused(assign("--threshold input=8"),
                  "--threshold goes with --policy input-threshold, output-threshold or "
                  "both-thresholds of the same name");

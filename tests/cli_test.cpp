@@ -288,6 +288,9 @@ TEST_F(Cli, LearnsADeviceFromMeasurements) {
                  "bad.csv:2: model 'Qwen/Qwen3-8b' is not known, is 'Qwen/Qwen3-8B' meant?");
   expect_refused(run_negawatt(folder_, "fit s.csv --hold computer" + options),
                  "--hold: 'computer' is no factor of a device, is 'compute' meant?");
+  const std::string model = data + "models/qwen3-8b.toml";
+  expect_refused(run_negawatt(folder, "fit s.csv" + options + " --models " + model),
+                 model + ": the model 'Qwen/Qwen3-8B' is there twice");
 }
 
 }  // namespace

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/hybrid_paper.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
 #include <functional>
-#include <map>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -159,6 +161,35 @@ plan::Workload workload_from_eight(const plan::Workload& workload) {
   plan::Workload longer;
   for (const auto& [size, count] : requests) longer.groups.push_back({size, count});
   return longer;
+}
+
+Result<std::vector<double>> arena_energy_spans(const std::string& arena) {
+  constexpr std::array<std::string_view, 5> kNames = {"task", "gpu_model", "model", "num_gpus",
+                                                      "energy_per_token_J"};
+  struct Span {
+    double least = std::numeric_limits<double>::infinity();
+    double most = 0.0;
+  };
+  std::map<std::string, Span> curves;
+  NW_CHECK(each_record(arena, kNames, [&](const auto& csv, const auto& column) -> Status {
+    if (csv.field(column[0]) != "lm-arena-chat") return {};
+    NW_TRY(const double joules, csv.positive(column[4]));
+    auto& span = curves[fmt::format("{},{},{}", csv.field(column[1]), csv.field(column[2]),
+                                    csv.field(column[3]))];
+    span = {std::min(span.least, joules), std::max(span.most, joules)};
+    return {};
+  }));
+  std::vector<double> spans;
+  for (const auto& [name, span] : curves) spans.push_back(span.most / span.least);
+  std::ranges::sort(spans);
+  return spans;
+}
+
+double quantile_of(const std::vector<double>& sorted, double part) {
+  const double at = part * static_cast<double>(sorted.size() - 1);
+  const auto low = static_cast<std::size_t>(at);
+  const auto high = std::min(low + 1, sorted.size() - 1);
+  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
 }
 
 }  // namespace negawatt::testing

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "core/result.hpp"
 #include "plan/workload.hpp"
@@ -60,5 +61,11 @@ inline constexpr double kAlpacaCopies = 1e6;
 
 /// Requests of at least 8 input tokens each; shorter ones count as 8.
 [[nodiscard]] plan::Workload workload_from_eight(const plan::Workload& workload);
+
+/// Of every curve of the ML.ENERGY chat benchmark (a model on a GPU, over batch sizes): the most
+/// joules an output token by the least. Sorted.
+[[nodiscard]] Result<std::vector<double>> arena_energy_spans(const std::string& arena);
+/// Between the sorted values, linearly; `part` from 0 to 1.
+[[nodiscard]] double quantile_of(const std::vector<double>& sorted, double part);
 
 }  // namespace negawatt::testing

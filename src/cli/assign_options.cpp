@@ -3,9 +3,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -40,17 +42,27 @@ struct Entry {
   std::string_view value;
 };
 
-/// "name=value,name=value"; a name may hold '='.
-std::optional<std::vector<Entry>> entries_of(std::string_view text) {
+enum class CommaIn : std::uint8_t { name, value };
+
+/// "name=value,name=value". A name may end in '=' and more; names or values, as said, may hold
+/// commas: what stands between two commas without '=' belongs to the next entry's name, or to the
+/// value before.
+std::optional<std::vector<Entry>> entries_of(std::string_view text, CommaIn comma_in) {
   std::vector<Entry> entries;
-  while (!text.empty()) {
-    const auto comma = text.find(',');
-    const auto entry = text.substr(0, comma);
-    text.remove_prefix(comma == std::string_view::npos ? text.size() : comma + 1);
-    const auto equals = entry.rfind('=');
+  std::size_t start = 0;
+  for (std::size_t end = 0; end < text.size(); ++end) {
+    end = std::min(text.find(',', end), text.size());
+    const auto next = end < text.size() ? text.substr(end + 1) : std::string_view();
+    const bool goes_on = comma_in == CommaIn::value && end < text.size() &&
+                         next.substr(0, next.find(',')).find('=') == std::string_view::npos;
+    const auto entry = text.substr(start, end - start);
+    const auto equals = comma_in == CommaIn::value ? entry.find('=') : entry.rfind('=');
+    if (goes_on || (comma_in == CommaIn::name && equals == std::string_view::npos)) continue;
     if (equals == std::string_view::npos || equals == 0) return std::nullopt;
     entries.push_back({entry.substr(0, equals), entry.substr(equals + 1)});
+    start = end + 1;
   }
+  if (start < text.size()) return std::nullopt;
   return entries;
 }
 
@@ -73,26 +85,47 @@ Status read_policy(std::string_view text, plan::AssignRequest& request) {
                  fmt::format("--policy is '{}', expected {}or all:NAME", text, names));
 }
 
+/// "0.33" and "33%" are shares, "40" and "1req" are requests.
+std::optional<plan::SystemCapacity> capacity_of(const Entry& entry) {
+  constexpr std::string_view kRequests = "req";
+  plan::SystemCapacity capacity{.system = std::string(entry.name)};
+  auto value = entry.value;
+  double unit = 1.0;
+  if (value.ends_with('%')) {
+    capacity.is_share = true;
+    unit = 100.0;
+    value.remove_suffix(1);
+  }
+  const bool is_count = value.ends_with(kRequests);
+  if (is_count) value.remove_suffix(kRequests.size());
+  const auto amount = number_in<double>(value);
+  if (!amount || !(*amount >= 0.0) || (capacity.is_share && is_count)) return std::nullopt;
+  capacity.is_share = capacity.is_share || (!is_count && *amount <= 1.0);
+  capacity.amount = *amount / unit;
+  if (capacity.is_share ? capacity.amount > 1.0 : capacity.amount != std::floor(capacity.amount))
+    return std::nullopt;
+  return capacity;
+}
+
 Status read_capacities(std::string_view text, plan::AssignRequest& request) {
-  const auto entries = entries_of(text);
+  const auto entries = entries_of(text, CommaIn::name);
   if (!entries)
     return failure(Code::invalid,
                    fmt::format("--capacity is '{}', expected NAME=SHARE,NAME=SHARE", text));
-  for (const auto& [name, value] : *entries) {
-    const auto amount = number_in<double>(value);
-    const bool is_share = amount && *amount <= 1.0;
-    if (!amount || !(*amount >= 0.0) || (!is_share && *amount != std::floor(*amount)))
+  for (const auto& entry : *entries) {
+    auto capacity = capacity_of(entry);
+    if (!capacity)
       return failure(Code::invalid,
-                     fmt::format("--capacity of '{}' is '{}', expected a share from 0 to 1 or a "
-                                 "whole number of requests above 1",
-                                 name, value));
-    request.capacities.push_back({std::string(name), *amount, is_share});
+                     fmt::format("--capacity of '{}' is '{}', expected a share (0 to 1, or 0% to "
+                                 "100%) or a whole number of requests (above 1, or 1req)",
+                                 entry.name, entry.value));
+    request.capacities.push_back(*std::move(capacity));
   }
   return {};
 }
 
 Status read_thresholds(std::string_view text, plan::AssignRequest& request) {
-  const auto entries = entries_of(text);
+  const auto entries = entries_of(text, CommaIn::value);
   bool is_right = entries.has_value();
   auto& fixed = request.threshold;
   for (const auto& [name, value] : entries.value_or(std::vector<Entry>{})) {

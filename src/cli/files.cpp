@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace negawatt::cli {
@@ -47,6 +49,46 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
+tl::unexpected<Error> cannot_write(const std::string& path) {
+  return failure(Code::internal, fmt::format("cannot write '{}': {}", path, system_message()));
+}
+
+/// The file that the links of a path end at, whether it is there or not.
+std::string end_of_links(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as Linux
+  std::filesystem::path end = path;
+  for (int links = 0; links < kMostLinks; ++links) {
+    std::error_code is_no_link;
+    const auto next = std::filesystem::read_symlink(end, is_no_link);
+    if (is_no_link) break;
+    end = end.parent_path() / next;
+  }
+  return end.string();
+}
+
+/// What is no regular file is written to, never replaced: a device, a pipe.
+Status write_in_place(const std::string& path, std::string_view bytes) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (file.get() < 0 || !write_all(file.get(), bytes) || !file.close()) return cannot_write(path);
+  return {};
+}
+
+/// A new file with these permissions in place of what the path leads to.
+Status replace(const std::string& path, std::string_view bytes, unsigned permissions) {
+  const auto target = end_of_links(path);
+  std::string temporary = target + ".XXXXXX";
+  Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (file.get() < 0) return cannot_write(path);
+  // mkostemp makes the file private.
+  const bool written = ::fchmod(file.get(), permissions) == 0 && write_all(file.get(), bytes) &&
+                       ::fsync(file.get()) == 0 && file.close() &&
+                       std::rename(temporary.c_str(), target.c_str()) == 0;
+  if (written) return {};
+  auto error = cannot_write(path);
+  ::unlink(temporary.c_str());
+  return error;
+}
+
 }  // namespace
 
 Result<std::string> read_input(const std::string& path) {
@@ -70,23 +112,16 @@ Result<std::string> read_input(const std::string& path) {
 }
 
 Status write_output(const std::string& path, std::string_view bytes) {
-  const auto refuse = [&path] {
-    return failure(Code::internal, fmt::format("cannot write '{}': {}", path, system_message()));
-  };
-  if (path == "-") return write_all(STDOUT_FILENO, bytes) ? Status{} : refuse();
-  std::string temporary = path + ".XXXXXX";
-  Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (file.get() < 0) return refuse();
-  // mkostemp makes the file private; results are as readable as the user's mask says.
+  // The open file keeps what else goes there; a rename would leave it behind.
+  if (path == "-" || path == "/dev/stdout")
+    return write_all(STDOUT_FILENO, bytes) ? Status{} : cannot_write(path);
+  struct stat info{};
+  const bool exists = ::stat(path.c_str(), &info) == 0;
+  if (!exists && errno != ENOENT) return cannot_write(path);
+  if (exists && !S_ISREG(info.st_mode)) return write_in_place(path, bytes);
   const auto mask = ::umask(0);
   ::umask(mask);
-  const bool written = ::fchmod(file.get(), 0666U & ~mask) == 0 && write_all(file.get(), bytes) &&
-                       ::fsync(file.get()) == 0 && file.close() &&
-                       std::rename(temporary.c_str(), path.c_str()) == 0;
-  if (written) return {};
-  auto error = refuse();
-  ::unlink(temporary.c_str());
-  return error;
+  return replace(path, bytes, exists ? info.st_mode & 07777U : 0666U & ~mask);
 }
 
 }  // namespace negawatt::cli

@@ -13,8 +13,9 @@ namespace negawatt::cli {
 /// All bytes of `path`; "-" is standard input. Error `invalid` when it cannot be read.
 [[nodiscard]] Result<std::string> read_input(const std::string& path);
 
-/// Writes to a temporary file beside `path` and renames it, so that `path` is either the old file
-/// or the whole new one. "-" is standard output. Error `internal` when the disk refuses.
+/// Writes to a temporary file and renames it, so that the file that `path` leads to is either the
+/// old one or the whole new one; its links and permissions stay. What is no regular file (a device,
+/// a pipe) is written to in place. "-" is standard output. Error `internal` when the disk refuses.
 [[nodiscard]] Status write_output(const std::string& path, std::string_view bytes);
 
 }  // namespace negawatt::cli

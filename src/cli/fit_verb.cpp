@@ -30,6 +30,10 @@ Result<std::vector<model::Architecture>> read_architectures(const std::vector<st
   for (const auto& file : files) {
     NW_TRY(const auto bytes, read_input(file));
     NW_TRY(auto architecture, model::parse_architecture(bytes, file));
+    if (std::ranges::find(architectures, architecture.name, &model::Architecture::name) !=
+        architectures.end())
+      return failure(Code::invalid,
+                     fmt::format("{}: the model '{}' is there twice", file, architecture.name));
     architectures.push_back(std::move(architecture));
   }
   return architectures;

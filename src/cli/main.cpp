@@ -5,12 +5,15 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <limits>
 #include <map>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "cli/arguments.hpp"
@@ -68,6 +71,18 @@ CLI::Validator finite_from(double least, double most) {
 }
 
 CLI::Validator finite() { return finite_from(-kMost, kMost); }
+
+/// CLI11 takes "-1", and what is too large, for 2^64 - 1.
+CLI::Validator whole_number() {
+  return CLI::Validator(
+      [](std::string& text) {
+        std::uint64_t value = 0;
+        const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool is_whole = code == std::errc{} && end == text.data() + text.size();
+        return is_whole ? std::string() : fmt::format("'{}' is no whole number", text);
+      },
+      "");
+}
 
 void add_format(CLI::App& verb, Format& format, std::string& out) {
   verb.add_option("--format", format, "text, json, csv, trace (Perfetto, Chrome) or html")
@@ -147,12 +162,14 @@ void add_assign_options(CLI::App& verb, AssignArguments& a) {
       "random, round-robin, follow-up");
   verb.add_option("--threshold", a.threshold,
                   "some of input=TOKENS, output=TOKENS, small=NAME (default: the best)");
-  verb.add_option("--capacity", a.capacity,
-                  "NAME=SHARE,... at most this share of the requests, or whole number above 1");
+  verb.add_option(
+      "--capacity", a.capacity,
+      "NAME=SHARE,... at most this share of the requests (0.33 or 33%), or whole number "
+      "(above 1, or 1req)");
   verb.add_option("--outside", a.outside,
                   "beyond the measured sizes: extrapolate (default) or refuse")
       ->check(CLI::IsMember({"extrapolate", "refuse"}).description(""));
-  verb.add_option("--seed", a.seed, "of policy random (default 1)");
+  verb.add_option("--seed", a.seed, "of policy random (default 1)")->check(whole_number());
   verb.add_flag("--json", a.json, "for programs");
   verb.add_option("--out", a.out, "file for the result as JSON; '-' is standard output");
 }
@@ -191,7 +208,8 @@ void add_sweep_options(CLI::App& verb, SweepArguments& a) {
   verb.add_option("--most-visits", a.most_visits, "most measurements of a row (default 10)");
   verb.add_option("--minutes", a.minutes, "stop after this long")
       ->check(finite_from(kLeastMoreThanZero, kMost));
-  verb.add_option("--seed", a.seed, "of the order of measurements (default 1)");
+  verb.add_option("--seed", a.seed, "of the order of measurements (default 1)")
+      ->check(whole_number());
   verb.add_option("--out", a.out,
                   "kernel table to write; OUT.visits keeps every measurement, and "
                   "a sweep that was stopped goes on from it (default kernels.csv)");
@@ -252,7 +270,8 @@ void add_simulate_options(CLI::App& verb, SimulateArguments& a) {
   verb.add_option("--speed", a.speeds, "0.5,1,2,...: requests arrive so many times as fast")
       ->delimiter(',');
   verb.add_option("--seed", a.seeds, "1,2,...: of policies and made-up requests (default 1)")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->check(whole_number());
   verb.add_option("--sweep", a.sweep,
                   "CSV file: simulate every combination on all cores, one line each; what the file "
                   "has already is not done again");

@@ -24,6 +24,7 @@ namespace {
 /// What all documents that one reading joins have in common.
 struct Shared {
   Status status;
+  bool only_missing = false;  ///< the error is that a key is missing
 };
 
 /// One layer: a table of a document, and where to say that something is wrong with it.
@@ -47,6 +48,16 @@ std::string expected_number(NumberRange range, bool whole) {
   if (range.most >= std::numeric_limits<double>::max())
     return fmt::format("{} of at least {}", what, range.least);
   return fmt::format("{} from {} to {}", what, range.least, range.most);
+}
+
+/// A value as messages show it.
+std::string found_value(const toml::node& node) {
+  if (const auto* text = node.as_string()) return fmt::format("'{}'", printable(text->get()));
+  if (const auto* whole = node.as_integer()) return fmt::format("{}", whole->get());
+  if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
+  if (const auto* boolean = node.as_boolean()) return boolean->get() ? "true" : "false";
+  if (node.is_array()) return "a list";
+  return node.is_table() ? "a table" : "a date or time";
 }
 
 }  // namespace
@@ -79,10 +90,19 @@ struct TomlTable::Layers {
   }
   void fail(const Found& found, std::string_view key, std::string_view expected) const {
     fail(*found.layer, found.node->source().begin.line,
-         fmt::format("'{}{}': expected {}", path, printable(key), expected));
+         fmt::format("'{}{}' is {}, expected {}", path, printable(key), found_value(*found.node),
+                     expected));
+  }
+  /// Of an element of a list.
+  void fail(const Found& found, const toml::node& element, std::string_view key,
+            std::string_view expected) const {
+    fail(*found.layer, element.source().begin.line,
+         fmt::format("'{}{}' has {}, expected {}", path, printable(key), found_value(element),
+                     expected));
   }
   void missing(std::string_view key) const {
     const auto& layer = layers.front();
+    if (shared->status) shared->only_missing = true;
     fail(layer, layer.table->source().begin.line, fmt::format("'{}{}' is missing", path, key));
   }
 };
@@ -148,7 +168,7 @@ void TomlTable::take(std::string_view key, std::vector<double>& values, NumberRa
   for (const auto& element : *array) {
     const auto number = element.value<double>();
     if (!number || !std::isfinite(*number) || *number < range.least || *number > range.most)
-      return layers_->fail(found, key, "of each element " + expected_number(range, false));
+      return layers_->fail(found, element, key, expected_number(range, false));
     values.push_back(*number);
   }
 }
@@ -162,7 +182,7 @@ void TomlTable::take(std::string_view key, std::vector<std::string>& values) {
   for (const auto& element : *array) {
     const auto* text = element.as_string();
     if (text == nullptr || !is_printable(text->get()))
-      return layers_->fail(found, key, "a list of printable texts");
+      return layers_->fail(found, element, key, "printable text");
     values.push_back(text->get());
   }
 }
@@ -243,6 +263,8 @@ void TomlTable::finish() {
   for (const auto& layer : layers_->layers) {
     for (const auto& [key, node] : *layer.table) {
       if (std::ranges::find(known, key.str()) != known.end()) continue;
+      // A key that is missing is often one that is misspelt: say the latter.
+      if (std::exchange(layers_->shared->only_missing, false)) layers_->shared->status = {};
       const auto nearest = nearest_name(key.str(), names);
       const auto suggestion =
           nearest.empty() ? std::string() : fmt::format(", is '{}' meant?", nearest);

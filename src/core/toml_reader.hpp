@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reads a TOML document key by key: each key that is asked for is known, and a key that nobody
-// asked for is an error which names the nearest known one. The first error is kept, with file and
-// line, and everything after it is of no use; so reading code is a flat list of keys, and one check
-// ends it. A table may lie over others: what it lacks is looked up below.
+// asked for is an error which names the nearest known one. The first error is kept, with file, line
+// and what was found, and everything after it is of no use; so reading code is a flat list of keys,
+// and one check ends it. Only a key that is not known comes before one that is missing. A table may
+// lie over others: what it lacks is looked up below.
 #pragma once
 
 #include <cstdint>

@@ -62,15 +62,15 @@ TEST(Architecture, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_EQ(problem(kDense + "layer = 3\n"), "m.toml:10: 'layer' is not known, is 'layers' meant?");
   EXPECT_EQ(problem("name = \"x\"\n"), "m.toml:1: 'source' is missing");
   EXPECT_THAT(problem(kDense + "precision = \"bf17\"\n"),
-              HasSubstr("m.toml:10: 'precision': expected fp32, fp16, bf16, fp8 or fp4"));
+              HasSubstr("m.toml:10: 'precision' is 'bf17', expected fp32, fp16, bf16, fp8 or fp4"));
   EXPECT_THAT(problem(kDense + "experts = 8\nactive_parameters_billion = 3\n"),
               HasSubstr("'experts_per_token' is missing"));
   EXPECT_THAT(
       problem(kDense + "experts = 8\nexperts_per_token = 9\nactive_parameters_billion = 3\n"),
-      HasSubstr("'experts_per_token': expected at most as many as experts"));
+      HasSubstr("'experts_per_token' is 9, expected at most as many as experts"));
   EXPECT_THAT(
       problem(kDense + "experts = 8\nexperts_per_token = 2\nactive_parameters_billion = 9\n"),
-      HasSubstr("'active_parameters_billion': expected no more than parameters_billion"));
+      HasSubstr("'active_parameters_billion' is 9, expected no more than parameters_billion"));
   EXPECT_THAT(problem(kDense + "attention_layers = 33\n"), HasSubstr("at most as many as layers"));
 }
 
@@ -86,8 +86,8 @@ TEST(Architecture, ParametersThatSuchLayersCannotHaveAreRefused) {
 
 TEST(Architecture, AStateInBytesIsRefused) {
   EXPECT_EQ(problem(kDense + "state_megabytes_per_sequence = 70000000\n"),
-            "m.toml:10: 'state_megabytes_per_sequence': expected 0.001 to 100000 megabytes; are "
-            "units mixed up?");
+            "m.toml:10: 'state_megabytes_per_sequence' is 70000000, expected 0.001 to 100000 "
+            "megabytes; are units mixed up?");
 }
 
 }  // namespace

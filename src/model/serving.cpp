@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/result.hpp"
+#include "core/same_functions.hpp"
 
 // Seconds, joules and watts are raw doubles in this file.
 namespace negawatt::model {
@@ -157,13 +158,13 @@ double steps_within(const Piece& piece, double first, double spent, double targe
 }  // namespace
 
 ServingModel::ServingModel(const StepCoefficients& coefficients)
-    : c_(coefficients), log_untouched_(std::log1p(-coefficients.expert_share)) {
+    : c_(coefficients), log_untouched_(same_log1p(-coefficients.expert_share)) {
   NW_ASSERT(c_.expert_share >= 0.0 && c_.expert_share <= 1.0);
   NW_ASSERT(c_.power_cap == 0.0 || c_.power_cap > c_.idle_power + c_.active_power);
 }
 
 double ServingModel::experts_touched(double tokens) const {
-  return c_.expert_share > 0.0 && tokens > 0.0 ? -std::expm1(tokens * log_untouched_) : 0.0;
+  return c_.expert_share > 0.0 && tokens > 0.0 ? -same_expm1(tokens * log_untouched_) : 0.0;
 }
 
 Cost ServingModel::step(const StepLoad& load) const {

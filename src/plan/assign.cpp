@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <utility>
 
 #include "core/text.hpp"
@@ -34,6 +36,41 @@ Result<std::size_t> system_named(const trace::SystemTable& table, std::string_vi
                                             printable(name), names_of(table)));
 }
 
+Status check_capacity(const SystemCapacity& limit) {
+  constexpr double kMostRequests = 1e15;
+  const double most = limit.is_share ? 1.0 : kMostRequests;
+  if (limit.amount >= 0.0 && limit.amount <= most) return {};
+  return failure(
+      Code::invalid,
+      fmt::format("capacity of '{}' is {}, expected {}", printable(limit.system), limit.amount,
+                  limit.is_share ? "a share from 0 to 1" : "0 to 1e15 requests"));
+}
+
+/// Shares that add up to all requests have room for them: what rounding down took away is given
+/// back, the largest remainder first, as seats in a parliament are (Hamilton's method).
+void give_back_rest(const AssignRequest& request, const trace::SystemTable& table,
+                    std::uint64_t requests, std::vector<std::uint64_t>& capacity) {
+  struct Rest {
+    double part;
+    std::size_t system;
+  };
+  std::vector<Rest> rests;
+  double shares = 0.0;
+  std::uint64_t room = 0;
+  for (const auto& limit : request.capacities) {
+    const auto system = system_named(table, limit.system).value();
+    const double exact = limit.amount * static_cast<double>(requests);
+    if (!limit.is_share) return;
+    shares += limit.amount;
+    room += capacity[system];
+    rests.push_back({exact - static_cast<double>(capacity[system]), system});
+  }
+  if (rests.size() < table.systems.size() || shares < 1.0 - 1e-9) return;
+  std::ranges::stable_sort(rests, std::greater<>{}, &Rest::part);
+  for (auto rest = rests.begin(); room < requests && rest != rests.end(); ++rest, ++room)
+    ++capacity[rest->system];
+}
+
 Result<std::vector<std::uint64_t>> capacities_of(const trace::SystemTable& table,
                                                  const AssignRequest& request,
                                                  std::uint64_t requests) {
@@ -43,13 +80,13 @@ Result<std::vector<std::uint64_t>> capacities_of(const trace::SystemTable& table
     if (capacity[system] != kUnlimited)
       return failure(Code::invalid,
                      fmt::format("capacity of '{}' is there twice", printable(limit.system)));
-    if (!(limit.amount >= 0.0) || limit.amount > 1e15)
-      return failure(Code::invalid, fmt::format("capacity of '{}' is {}, expected 0 or more",
-                                                printable(limit.system), limit.amount));
-    const double all = limit.is_share ? static_cast<double>(requests) : 1.0;
-    // A share such as 0.1 of 10 is one request, whatever its rounding in binary.
-    capacity[system] = static_cast<std::uint64_t>(std::ceil(limit.amount * all - 1e-9));
+    NW_CHECK(check_capacity(limit));
+    const double exact = limit.amount * (limit.is_share ? static_cast<double>(requests) : 1.0);
+    // A share such as 0.29 of 100 is 29 requests, whatever its rounding in binary.
+    constexpr double kRounding = 2 * std::numeric_limits<double>::epsilon();
+    capacity[system] = static_cast<std::uint64_t>(std::floor(exact + exact * kRounding));
   }
+  give_back_rest(request, table, requests, capacity);
   return capacity;
 }
 
@@ -78,6 +115,10 @@ Result<solve::TransportPlan> solve_exactly(const AssignProblem& problem) {
     transport.items.push_back(costs.requests_in(g));
     for (std::size_t s = 0; s < costs.systems(); ++s) transport.cost.push_back(costs.utility(g, s));
   }
+  transport.name_of_group = [&groups = problem.workload.groups](std::size_t group) {
+    const auto& [input, output] = groups[group].size;
+    return fmt::format("the requests of {} input and {} output tokens", input, output);
+  };
   auto solution = solve::transport(transport);
   if (!solution && solution.error().code == Code::infeasible)
     return tl::unexpected(no_room(problem, solution.error()));
@@ -152,6 +193,10 @@ Status check(const trace::SystemTable& table, const Workload& workload,
   if (!(request.lambda >= 0.0 && request.lambda <= 1.0))
     return failure(Code::invalid,
                    fmt::format("lambda is {}, expected 0 (time) to 1 (energy)", request.lambda));
+  constexpr auto kMostSystems = solve::TransportProblem::kMostSystems;
+  if (table.systems.size() > kMostSystems)
+    return failure(Code::invalid, fmt::format("{} has {} systems, expected at most {}", table.name,
+                                              table.systems.size(), kMostSystems));
   if (request.rule == AssignRule::all) {
     NW_CHECK(system_named(table, request.system).map([](std::size_t) {}));
   }
@@ -167,15 +212,20 @@ Result<std::vector<CostSurface>> surfaces_of(const trace::SystemTable& table) {
   return surfaces;
 }
 
+tl::unexpected<Error> cannot_serve(const AssignPlan& plan, std::string_view name) {
+  const bool is_threshold = name.ends_with("-threshold") || name.ends_with("-thresholds");
+  std::string_view needs = "a system that takes them all";
+  if (is_threshold)
+    needs = plan.systems.size() == 1 ? "two systems" : "two systems that take them between them";
+  return failure(Code::infeasible,
+                 fmt::format("policy {} cannot serve every request: it needs {}", name, needs));
+}
+
 /// Takes what was asked for out of the baselines.
 Status choose(AssignPlan& plan) {
   const auto name = name_of(plan.request);
   const auto chosen = std::ranges::find(plan.baselines, name, &Assignment::name);
-  if (chosen == plan.baselines.end())
-    return failure(
-        Code::infeasible,
-        fmt::format("policy {} cannot serve every request: it needs {}", name,
-                    plan.systems.size() == 1 ? "two systems" : "systems that take them all"));
+  if (chosen == plan.baselines.end()) return cannot_serve(plan, name);
   plan.chosen = std::move(*chosen);
   plan.baselines.erase(chosen);
   return {};
@@ -201,7 +251,7 @@ Result<AssignPlan> plan_assignment(const trace::SystemTable& table, const Worklo
   NW_TRY(auto capacity, capacities_of(table, request, requests_of(workload)));
   NW_TRY(auto surfaces, surfaces_of(table));
   const auto utility = utility_of(table, request);
-  NW_TRY(const auto costs, AssignCosts::of(surfaces, workload, request, utility));
+  NW_TRY(const auto costs, AssignCosts::of(table, surfaces, workload, request, utility));
   AssignProblem problem{.table = table,
                         .workload = workload,
                         .request = request,

@@ -36,7 +36,8 @@ enum class AssignRule : std::uint8_t {
   follow_up,  ///< the cheaper one by the follow-up's bilinear model
 };
 
-/// At most this many of the requests may go to a system. A share is rounded up to whole requests.
+/// At most this many of the requests may go to a system. A share is rounded down to whole requests;
+/// only where all systems have shares that add up to 1, some are rounded up so that all fit.
 struct SystemCapacity {
   std::string system;
   double amount = 0.0;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/text.hpp"
+
 namespace negawatt::plan {
 namespace {
 
@@ -18,6 +20,18 @@ struct Positions {
   std::vector<CostSurface::Position> in;
   std::vector<CostSurface::Position> out;
 };
+
+/// Sums of as many requests as there can be must stay numbers.
+Status check_finite(const Cost& cost, const trace::SystemTable& table, std::size_t system,
+                    trace::RequestSize size) {
+  constexpr double kMost = 1e200;
+  if (cost.energy.in_si() < kMost && cost.time.in_si() < kMost) return {};
+  return failure(Code::invalid,
+                 fmt::format("{}: a request of {} input and {} output tokens would cost {:.3g} J "
+                             "and {:.3g} s on '{}', expected below {:.0e}",
+                             table.name, size.input_tokens, size.output_tokens, cost.energy.in_si(),
+                             cost.time.in_si(), printable(table.systems[system].name), kMost));
+}
 
 }  // namespace
 
@@ -34,7 +48,8 @@ Utility utility_of(const trace::SystemTable& table, const AssignRequest& request
           .per_second = (1.0 - request.lambda) / largest.time.in_si()};
 }
 
-Result<AssignCosts> AssignCosts::of(std::span<const CostSurface> surfaces, const Workload& workload,
+Result<AssignCosts> AssignCosts::of(const trace::SystemTable& table,
+                                    std::span<const CostSurface> surfaces, const Workload& workload,
                                     const AssignRequest& request, Utility utility) {
   AssignCosts costs;
   costs.systems_ = surfaces.size();
@@ -54,6 +69,7 @@ Result<AssignCosts> AssignCosts::of(std::span<const CostSurface> surfaces, const
     for (std::size_t s = 0; s < surfaces.size(); ++s) {
       const auto [cost, reach] =
           surfaces[s].at(positions[s].in[inputs.rank[g]], positions[s].out[outputs.rank[g]]);
+      NW_CHECK(check_finite(cost, table, s, workload.groups[g].size));
       costs.joules_.push_back(cost.energy.in_si());
       costs.seconds_.push_back(cost.time.in_si());
       costs.reach_.push_back(reach);

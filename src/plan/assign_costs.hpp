@@ -30,8 +30,10 @@ struct Utility {
 
 class AssignCosts {
  public:
-  /// `surfaces` has one for each system. Fails when a group can be served nowhere.
-  [[nodiscard]] static Result<AssignCosts> of(std::span<const CostSurface> surfaces,
+  /// `surfaces` has one for each system of the table. Fails when a group can be served nowhere, or
+  /// costs what is no number any more.
+  [[nodiscard]] static Result<AssignCosts> of(const trace::SystemTable& table,
+                                              std::span<const CostSurface> surfaces,
                                               const Workload& workload,
                                               const AssignRequest& request, Utility utility);
 

@@ -4,8 +4,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <random>
 #include <utility>
+
+#include "trace/random.hpp"
 
 namespace negawatt::plan {
 namespace {
@@ -25,21 +26,20 @@ std::optional<Assignment> assign_requests(const AssignProblem& problem, std::str
                                           NextSystem next_system) {
   if (problem.workload.group_of.empty()) return std::nullopt;
   Tally tally(problem.costs);
-  for (const auto group : problem.workload.group_of) {
-    const std::size_t system = next_system();
-    if (!problem.costs.takes(group, system)) return std::nullopt;
-    tally.add(group, system, 1);
-  }
+  for (const auto group : problem.workload.group_of) tally.add(group, next_system(group), 1);
   return std::move(tally).finish(std::move(name), problem.capacity);
 }
 
-template <class Value>
-std::size_t least_of(std::size_t systems, Value value) {
-  std::size_t best = 0;
-  for (std::size_t s = 1; s < systems; ++s)
-    if (value(s) < value(best)) best = s;
+/// The system of least value among those that `is_open`; at least one is.
+template <class IsOpen, class Value>
+std::size_t least_of(std::size_t systems, IsOpen is_open, Value value) {
+  std::size_t best = systems;
+  for (std::size_t s = 0; s < systems; ++s)
+    if (is_open(s) && (best == systems || value(s) < value(best))) best = s;
   return best;
 }
+
+constexpr auto kAnySystem = [](std::size_t) { return true; };
 
 ThresholdOn threshold_of(AssignRule rule) {
   if (rule == AssignRule::input_threshold) return ThresholdOn::input;
@@ -67,15 +67,13 @@ std::vector<trace::RequestSize> measured_sizes(std::span<const CostSurface> surf
   return sizes;
 }
 
-/// The system whose fit promises least among those that take the group; none: there is none.
-std::optional<std::size_t> promised_best(const AssignProblem& problem, const FollowUp& follow_up,
-                                         std::size_t group) {
+/// The system whose fit promises least among those that take the group.
+std::size_t promised_best(const AssignProblem& problem, const FollowUp& follow_up,
+                          std::size_t group) {
   const auto size = problem.workload.groups[group].size;
-  const auto best = least_of(problem.costs.systems(), [&](std::size_t s) {
-    return problem.utility.of(follow_up.fits[s].at(size));
-  });
-  if (!problem.costs.takes(group, best)) return std::nullopt;
-  return best;
+  return least_of(
+      problem.costs.systems(), [&](std::size_t s) { return problem.costs.takes(group, s); },
+      [&](std::size_t s) { return problem.utility.of(follow_up.fits[s].at(size)); });
 }
 
 }  // namespace
@@ -100,18 +98,23 @@ std::vector<Assignment> assign_all(const AssignProblem& problem) {
 }
 
 std::optional<Assignment> assign_randomly(const AssignProblem& problem) {
-  std::mt19937_64 engine(problem.request.seed);
-  // 32 random bits times the number of systems; std::uniform_int_distribution differs by library.
-  return assign_requests(problem, "random", [&] {
-    return static_cast<std::size_t>(((engine() >> 32) * problem.costs.systems()) >> 32);
+  trace::Random random(problem.request.seed);
+  std::vector<std::size_t> takers;
+  return assign_requests(problem, "random", [&](std::uint32_t group) {
+    takers.clear();
+    for (std::size_t s = 0; s < problem.costs.systems(); ++s)
+      if (problem.costs.takes(group, s)) takers.push_back(s);
+    return takers[random.below(takers.size())];
   });
 }
 
 std::optional<Assignment> assign_in_turn(const AssignProblem& problem) {
+  const auto systems = problem.costs.systems();
   std::size_t turn = 0;
-  return assign_requests(problem, "round-robin", [&] {
-    const auto system = turn;
-    turn = (turn + 1) % problem.costs.systems();
+  return assign_requests(problem, "round-robin", [&](std::uint32_t group) {
+    auto system = turn;
+    while (!problem.costs.takes(group, system)) system = (system + 1) % systems;
+    turn = (system + 1) % systems;
     return system;
   });
 }
@@ -135,10 +138,11 @@ WinnerCount count_winners(std::span<const CostSurface> surfaces, std::span<const
                           Utility utility, std::span<const trace::RequestSize> sizes) {
   WinnerCount count;
   for (const auto size : sizes) {
-    const auto measured = least_of(
-        surfaces.size(), [&](std::size_t s) { return utility.of(surfaces[s].at(size).cost); });
-    const auto promised =
-        least_of(fits.size(), [&](std::size_t s) { return utility.of(fits[s].at(size)); });
+    const auto measured = least_of(surfaces.size(), kAnySystem, [&](std::size_t s) {
+      return utility.of(surfaces[s].at(size).cost);
+    });
+    const auto promised = least_of(fits.size(), kAnySystem,
+                                   [&](std::size_t s) { return utility.of(fits[s].at(size)); });
     ++count.sizes;
     if (measured == promised) ++count.right;
   }
@@ -155,21 +159,15 @@ Result<FollowUp> fit_follow_up(const AssignProblem& problem) {
                                     measured_sizes(problem.surfaces));
   for (std::size_t g = 0; g < problem.costs.groups(); ++g) {
     const auto best = promised_best(problem, follow_up, g);
-    if (!best) continue;
     follow_up.promised += static_cast<double>(problem.costs.requests_in(g)) *
-                          follow_up.fits[*best].at(problem.workload.groups[g].size);
+                          follow_up.fits[best].at(problem.workload.groups[g].size);
   }
   return follow_up;
 }
 
-std::optional<Assignment> assign_by_fits(const AssignProblem& problem, const FollowUp& follow_up) {
-  Tally tally(problem.costs);
-  for (std::size_t g = 0; g < problem.costs.groups(); ++g) {
-    const auto system = promised_best(problem, follow_up, g);
-    if (!system) return std::nullopt;
-    tally.add(g, *system, problem.costs.requests_in(g));
-  }
-  return std::move(tally).finish("follow-up", problem.capacity);
+Assignment assign_by_fits(const AssignProblem& problem, const FollowUp& follow_up) {
+  return assign_groups(problem, "follow-up",
+                       [&](std::size_t g) { return promised_best(problem, follow_up, g); });
 }
 
 }  // namespace negawatt::plan

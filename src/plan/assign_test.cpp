@@ -2,58 +2,21 @@
 #include "plan/assign.hpp"
 
 #include <gtest/gtest.h>
-#include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <limits>
-#include <random>
 #include <string>
 
-#include "plan/assign_costs.hpp"
-#include "plan/assign_threshold.hpp"
+#include "plan/assign_sample_for_test.hpp"
 
 namespace negawatt::plan {
 namespace {
 
-trace::SystemRun run(std::uint32_t input, std::uint32_t output, double joules, double seconds) {
-  return {{input, output}, {.time = Seconds(seconds), .energy = Joules(joules)}};
-}
-
-/// The small system is cheap and slow for short requests and dear for long ones.
-trace::SystemTable two_systems() {
-  trace::SystemTable table{.evidence = {EvidenceKind::measured, "meter"}, .name = "s.csv"};
-  table.systems.push_back(
-      {.name = "small",
-       .model = "m",
-       .runs = {run(8, 8, 1, 4), run(8, 64, 12, 40), run(64, 8, 9, 12), run(64, 64, 40, 90)}});
-  table.systems.push_back(
-      {.name = "large",
-       .model = "m",
-       .runs = {run(8, 8, 4, 1), run(8, 64, 10, 5), run(64, 8, 6, 1), run(64, 64, 16, 6)}});
-  return table;
-}
-
-Workload requests(std::vector<trace::RequestSize> sizes) {
-  std::vector<trace::Request> list;
-  for (const auto size : sizes)
-    list.push_back({.input_tokens = size.input_tokens, .output_tokens = size.output_tokens});
-  return workload_of(list);
-}
-
-/// Six requests: three of (8, 8), and one of each other size.
-Workload six() { return requests({{8, 8}, {64, 64}, {8, 8}, {8, 64}, {64, 8}, {8, 8}}); }
-
-const Assignment& named(const AssignPlan& plan, std::string_view name) {
-  if (plan.chosen.name == name) return plan.chosen;
-  const auto found = std::ranges::find(plan.baselines, name, &Assignment::name);
-  EXPECT_NE(found, plan.baselines.end()) << name;
-  return *found;
-}
-
-std::string message_for(AssignRequest request, const Workload& workload = six()) {
-  const auto plan = plan_assignment(two_systems(), workload, request);
-  return plan ? "accepted" : plan.error().message;
-}
+using testing::message_for;
+using testing::named;
+using testing::requests;
+using testing::run;
+using testing::six;
+using testing::two_systems;
 
 TEST(Assign, SendsEachRequestWhereItCostsLeast) {
   const auto plan = plan_assignment(two_systems(), six(), {});
@@ -94,11 +57,6 @@ TEST(Assign, KeepsCapacitiesExactlyAndPricesThem) {
   EXPECT_DOUBLE_EQ(plan->prices[0], 3.0);
   EXPECT_FALSE(named(*plan, "all:small").keeps_capacities);
   EXPECT_TRUE(named(*plan, "all:large").keeps_capacities);
-  // A third of six is two, a share of 0.3 is rounded up to two.
-  for (const double share : {1.0 / 3.0, 0.3})
-    EXPECT_EQ(plan_assignment(two_systems(), six(), {.capacities = {{"small", share, true}}})
-                  ->chosen.requests[0],
-              2U);
 }
 
 TEST(Assign, FindsTheBestThresholds) {
@@ -171,7 +129,27 @@ TEST(Assign, WithoutExtrapolationASystemTakesOnlyWhatItWasMeasuredAt) {
                             {.rule = AssignRule::all, .system = "small", .extrapolate = false})
                 .error()
                 .message,
-            "policy all:small cannot serve every request: it needs systems that take them all");
+            "policy all:small cannot serve every request: it needs a system that takes them all");
+}
+
+TEST(Assign, WithoutExtrapolationEveryRuleLeavesOutWhoDoesNotTakeARequest) {
+  // Short answers were measured on the small system alone, long ones on the large one alone.
+  auto table = two_systems();
+  for (auto& run : table.systems[1].runs) run.size.output_tokens *= 16;
+  const auto sizes = requests({{8, 8}, {8, 8}, {8, 128}, {64, 64}, {64, 1'024}});
+  const auto plan = plan_assignment(table, sizes, {.extrapolate = false});
+  ASSERT_TRUE(plan) << plan.error().message;
+  for (const auto* name :
+       {"optimal", "output-threshold", "both-thresholds", "follow-up", "round-robin", "random"})
+    EXPECT_EQ(named(*plan, name).requests, (std::vector<std::uint64_t>{3, 2})) << name;
+  EXPECT_EQ(named(*plan, "output-threshold").threshold->output_tokens, 64U);
+  EXPECT_EQ(named(*plan, "output-threshold").total.energy, Joules(1 + 1 + 40 + 4 + 16));
+  EXPECT_EQ(
+      plan_assignment(table, sizes, {.rule = AssignRule::input_threshold, .extrapolate = false})
+          .error()
+          .message,
+      "policy input-threshold cannot serve every request: it needs two systems that take "
+      "them between them");
 }
 
 TEST(Assign, SaysWhatIsWrong) {
@@ -183,11 +161,60 @@ TEST(Assign, SaysWhatIsWrong) {
   EXPECT_EQ(message_for({.capacities = {{"small", 1, true}, {"small", 1, true}}}),
             "capacity of 'small' is there twice");
   EXPECT_EQ(message_for({.capacities = {{"small", -1, true}}}),
-            "capacity of 'small' is -1, expected 0 or more");
+            "capacity of 'small' is -1, expected a share from 0 to 1");
+  EXPECT_EQ(message_for({.capacities = {{"small", 1e20, false}}}),
+            "capacity of 'small' is 1e+20, expected 0 to 1e15 requests");
   EXPECT_EQ(message_for({.capacities = {{"small", 2, false}, {"large", 0.5, true}}}),
             "the capacities (small 2, large 3) are too small for 6 requests: the systems have room "
             "for 5 of 6");
   EXPECT_EQ(message_for({}, {}), "there are no requests to assign");
+}
+
+TEST(Assign, NamesTheSizeThatFindsNoRoom) {
+  auto table = two_systems();
+  for (auto& run : table.systems[1].runs) run.size.output_tokens *= 16;
+  EXPECT_EQ(plan_assignment(table, requests({{8, 8}, {8, 16}, {8, 1'024}}),
+                            {.capacities = {{"small", 1, false}}, .extrapolate = false})
+                .error()
+                .message,
+            "the capacities (small 1) are too small for 3 requests: 1 of the requests of 8 input "
+            "and 16 output tokens find no room on a system that can take them");
+}
+
+TEST(Assign, RefusesTablesBeyondWhatItCanReckonWith) {
+  auto table = two_systems();
+  while (table.systems.size() < 65) table.systems.push_back(table.systems[0]);
+  EXPECT_EQ(plan_assignment(table, six(), {}).error().message,
+            "s.csv has 65 systems, expected at most 64");
+  table.systems.resize(2);
+  for (auto& run : table.systems[1].runs) run.cost.energy = Joules(1e199);
+  table.systems[1].runs.back().cost.energy = Joules(3e199);
+  EXPECT_TRUE(plan_assignment(table, six(), {}));
+  EXPECT_EQ(plan_assignment(table, requests({{8, 8}, {64, 4'000'000}}), {}).error().message,
+            "s.csv: a request of 64 input and 4000000 output tokens would cost 1.03e+202 J and "
+            "8.14e+04 s on 'large', expected below 1e+200");
+}
+
+/// Requests that the two systems get of `requests` equal ones, when small is cheaper.
+std::vector<std::uint64_t> filled(std::uint64_t requests, std::vector<SystemCapacity> capacities) {
+  const Workload workload{.groups = {{{8, 8}, requests}}, .group_of = {}};
+  return plan_assignment(two_systems(), workload, {.capacities = std::move(capacities)})
+      ->chosen.requests;
+}
+
+TEST(Assign, AShareIsRoundedDownUnlessAllSharesTogetherNeedMore) {
+  EXPECT_EQ(filled(6, {{"small", 0.5, true}}), (std::vector<std::uint64_t>{3, 3}));
+  EXPECT_EQ(filled(6, {{"small", 1.0 / 3.0, true}}), (std::vector<std::uint64_t>{2, 4}));
+  EXPECT_EQ(filled(6, {{"small", 0.3, true}}), (std::vector<std::uint64_t>{1, 5}));
+  EXPECT_EQ(filled(7, {{"small", 0.5, true}}), (std::vector<std::uint64_t>{3, 4}));
+  EXPECT_EQ(filled(100, {{"small", 0.29, true}}), (std::vector<std::uint64_t>{29, 71}));
+  EXPECT_EQ(filled(6, {{"small", 0.1, true}, {"large", 0.9, true}}),
+            (std::vector<std::uint64_t>{1, 5}));  // 0.6 and 5.4
+  EXPECT_EQ(filled(6, {{"small", 0.9, true}, {"large", 0.1, true}}),
+            (std::vector<std::uint64_t>{5, 1}));
+  EXPECT_EQ(message_for({.capacities = {{"small", 0.1, true}, {"large", 0.89, true}}}),
+            "the capacities (small 0, large 5) are too small for 6 requests: the systems have room "
+            "for 5 of 6");
 }
 
 TEST(Assign, RandomIsTheSameEverywhereAndDependsOnTheSeed) {
@@ -209,79 +236,6 @@ TEST(Assign, OneSystemNeedsNoChoice) {
   const auto none = plan_assignment(table, six(), {.rule = AssignRule::both_thresholds});
   EXPECT_EQ(none.error().message,
             "policy both-thresholds cannot serve every request: it needs two systems");
-}
-
-/// Random systems and requests; the best objective of all thresholds, tried one by one.
-struct RandomCase {
-  explicit RandomCase(std::uint64_t seed) : random(seed) {
-    const auto systems = 2 + random() % 3;
-    for (std::size_t s = 0; s < systems; ++s) {
-      trace::MeasuredSystem system{.name = std::string(1, static_cast<char>('a' + s)),
-                                   .model = "m"};
-      for (const std::uint32_t in : {1U, 10U})
-        for (const std::uint32_t out : {1U, 10U})
-          system.runs.push_back(run(in, out, 1.0 + static_cast<double>(random() % 100),
-                                    1.0 + static_cast<double>(random() % 100)));
-      table.systems.push_back(system);
-    }
-    std::vector<trace::RequestSize> sizes;
-    for (auto left = 1 + random() % 40; left > 0; --left)
-      sizes.push_back({static_cast<std::uint32_t>(1 + random() % 8),
-                       static_cast<std::uint32_t>(1 + random() % 8)});
-    workload = requests(sizes);
-  }
-  double by_force(const AssignCosts& costs, std::uint32_t most_input, std::uint32_t most_output) {
-    double best = std::numeric_limits<double>::infinity();
-    for (std::size_t a = 0; a < costs.systems(); ++a)
-      for (std::size_t b = 0; b < costs.systems(); ++b)
-        for (std::uint32_t in = 0; in <= most_input; ++in)
-          for (std::uint32_t out = 0; out <= most_output; ++out) {
-            double sum = 0.0;
-            for (std::size_t g = 0; g < costs.groups(); ++g) {
-              const auto size = workload.groups[g].size;
-              const bool below = (most_input == 0 || size.input_tokens <= in) &&
-                                 (most_output == 0 || size.output_tokens <= out);
-              sum += static_cast<double>(costs.requests_in(g)) * costs.utility(g, below ? a : b);
-            }
-            best = std::min(best, sum);
-          }
-    return best;
-  }
-
-  std::mt19937_64 random;
-  trace::SystemTable table{.name = "s.csv"};
-  Workload workload;
-};
-
-RC_GTEST_PROP(AssignProperty, NoThresholdIsBetterThanTheOneFound, ()) {
-  RandomCase a_case(*rc::gen::arbitrary<std::uint64_t>());
-  const AssignRequest request{.lambda = 0.7};
-  std::vector<CostSurface> surfaces;
-  for (const auto& system : a_case.table.systems)
-    surfaces.push_back(CostSurface::of(system).value());
-  const auto costs =
-      AssignCosts::of(surfaces, a_case.workload, request, utility_of(a_case.table, request))
-          .value();
-  const auto plan = plan_assignment(a_case.table, a_case.workload, request).value();
-  const auto near = [](double a, double b) { return std::abs(a - b) <= 1e-9 * std::abs(b); };
-  RC_ASSERT(near(named(plan, "input-threshold").objective, a_case.by_force(costs, 8, 0)));
-  RC_ASSERT(near(named(plan, "output-threshold").objective, a_case.by_force(costs, 0, 8)));
-  RC_ASSERT(near(named(plan, "both-thresholds").objective, a_case.by_force(costs, 8, 8)));
-}
-
-RC_GTEST_PROP(AssignProperty, NoRuleBeatsTheBoundAndEveryRequestIsServedOnce, ()) {
-  const RandomCase a_case(*rc::gen::arbitrary<std::uint64_t>());
-  const AssignRequest request{
-      .lambda = 0.5, .normalise = *rc::gen::arbitrary<bool>(), .capacities = {{"a", 0.6, true}}};
-  const auto plan = plan_assignment(a_case.table, a_case.workload, request).value();
-  RC_ASSERT(plan.chosen.keeps_capacities);
-  RC_ASSERT(plan.chosen.objective <= plan.bound * (1 + 1e-9));
-  for (const auto& assignment : plan.baselines) {
-    std::uint64_t served = 0;
-    for (const auto count : assignment.requests) served += count;
-    RC_ASSERT(served == a_case.workload.group_of.size());
-    RC_ASSERT(!assignment.keeps_capacities || assignment.objective >= plan.bound);
-  }
 }
 
 }  // namespace

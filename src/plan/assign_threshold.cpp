@@ -16,28 +16,28 @@ class PrefixTree {
  public:
   explicit PrefixTree(std::size_t size) {
     while (leaves_ < size) leaves_ *= 2;
-    sum_.assign(2 * leaves_, 0.0);
-    least_.assign(2 * leaves_, 0.0);
+    sum_.resize(2 * leaves_);
+    least_.resize(2 * leaves_);
   }
   struct Change {
     std::size_t at = 0;
-    double by = 0.0;
+    Amount by;
   };
-  void add(Change change) {
+  void add(const Change& change) {
     auto node = leaves_ + change.at;
     sum_[node] += change.by;
-    least_[node] = std::min(0.0, sum_[node]);
+    least_[node] = std::min(Amount{}, sum_[node]);
     while ((node /= 2) > 0) {
       sum_[node] = sum_[2 * node] + sum_[2 * node + 1];
       least_[node] = std::min(least_[2 * node], sum_[2 * node] + least_[2 * node + 1]);
     }
   }
-  [[nodiscard]] double least() const { return least_[1]; }
+  [[nodiscard]] Amount least() const { return least_[1]; }
 
  private:
   std::size_t leaves_ = 1;
-  std::vector<double> sum_;
-  std::vector<double> least_;
+  std::vector<Amount> sum_;
+  std::vector<Amount> least_;
 };
 
 }  // namespace
@@ -70,15 +70,23 @@ ThresholdSearch::Order ThresholdSearch::order_by(const TokenCounts& counts) {
   return order;
 }
 
+/// Of all requests of a group on a system.
+Amount ThresholdSearch::amount(std::size_t group, std::size_t system) const {
+  const auto requests = costs_->requests_in(group);
+  if (!costs_->takes(group, system)) return {static_cast<std::int64_t>(requests), 0.0};
+  return {0, static_cast<double>(requests) * costs_->utility(group, system)};
+}
+
 std::vector<ThresholdSearch::Pair> ThresholdSearch::all_pairs() const {
   const auto systems = costs_->systems();
-  std::vector<double> alone(systems, 0.0);
+  std::vector<Amount> alone(systems);
   std::vector<double> together(systems * systems, 0.0);  // of a < b
   std::vector<double> utility(systems);
   for (std::size_t g = 0; g < costs_->groups(); ++g) {
     for (std::size_t s = 0; s < systems; ++s) {
-      utility[s] = static_cast<double>(costs_->requests_in(g)) * costs_->utility(g, s);
-      alone[s] += utility[s];
+      const auto all = amount(g, s);
+      alone[s] += all;
+      utility[s] = all.refused > 0 ? kInfinity : all.cost;
     }
     for (std::size_t a = 0; a < systems; ++a)
       for (std::size_t b = a + 1; b < systems; ++b)
@@ -87,29 +95,28 @@ std::vector<ThresholdSearch::Pair> ThresholdSearch::all_pairs() const {
   std::vector<Pair> pairs;
   for (std::size_t a = 0; a < systems; ++a) {
     for (std::size_t b = 0; b < systems; ++b) {
-      // Infinite: the system does not take every request.
-      if (a == b || alone[a] == kInfinity || alone[b] == kInfinity) continue;
-      pairs.push_back({a, b, together[std::min(a, b) * systems + std::max(a, b)], alone[b]});
+      const double bound = together[std::min(a, b) * systems + std::max(a, b)];
+      // Infinite: neither takes some request.
+      if (a != b && bound < kInfinity) pairs.push_back({a, b, bound, alone[b]});
     }
   }
   std::ranges::stable_sort(pairs, {}, &Pair::bound);
   return pairs;
 }
 
-std::vector<double> ThresholdSearch::changes(const Pair& pair) const {
-  std::vector<double> change(costs_->groups());
+std::vector<Amount> ThresholdSearch::changes(const Pair& pair) const {
+  std::vector<Amount> change(costs_->groups());
   for (std::size_t g = 0; g < change.size(); ++g)
-    change[g] = static_cast<double>(costs_->requests_in(g)) *
-                (costs_->utility(g, pair.small) - costs_->utility(g, pair.large));
+    change[g] = amount(g, pair.small) - amount(g, pair.large);
   return change;
 }
 
 /// The tokens up to which the changes sum up to least.
 ThresholdSearch::Cut ThresholdSearch::best_cut(const Order& order,
-                                               const std::vector<double>& change,
+                                               const std::vector<Amount>& change,
                                                std::optional<std::uint32_t> fixed) {
-  Cut best{0.0, fixed.value_or(0)};
-  double sum = 0.0;
+  Cut best{{}, fixed.value_or(0)};
+  Amount sum;
   for (std::size_t i = 0; i < order.group.size(); ++i) {
     if (fixed && order.tokens[i] > *fixed) break;
     sum += change[order.group[i]];
@@ -122,21 +129,21 @@ ThresholdSearch::Cut ThresholdSearch::best_cut(const Order& order,
 }
 
 std::optional<std::uint32_t> ThresholdSearch::best_corner_input(
-    const std::vector<double>& change) const {
+    const std::vector<Amount>& change) const {
   PrefixTree tree(outputs_.tokens.size());
   std::optional<std::uint32_t> input;
-  double least = 0.0;
+  Amount least;
   for (std::size_t i = 0; i < by_input_.group.size(); ++i) {
     const auto group = by_input_.group[i];
     tree.add({.at = outputs_.rank[group], .by = change[group]});
-    if (!by_input_.ends_at(i) || tree.least() >= least) continue;
+    if (!by_input_.ends_at(i) || !(tree.least() < least)) continue;
     least = tree.least();
     input = by_input_.tokens[i];
   }
   return input;
 }
 
-ThresholdSearch::Corner ThresholdSearch::best_corner(const std::vector<double>& change,
+ThresholdSearch::Corner ThresholdSearch::best_corner(const std::vector<Amount>& change,
                                                      const FixedThreshold& fixed) const {
   auto input = fixed.input_tokens;
   if (!input && !fixed.output_tokens) input = best_corner_input(change);
@@ -146,7 +153,7 @@ ThresholdSearch::Corner ThresholdSearch::best_corner(const std::vector<double>& 
   const auto limit = input ? *input : *fixed.output_tokens;
   auto inside = change;
   for (std::size_t i = 0; i < known.group.size(); ++i)
-    if (known.tokens[i] > limit) inside[known.group[i]] = 0.0;
+    if (known.tokens[i] > limit) inside[known.group[i]] = {};
   if (!input) {
     const auto cut = best_cut(by_input_, inside, std::nullopt);
     return {cut.change, cut.tokens, limit};
@@ -156,7 +163,7 @@ ThresholdSearch::Corner ThresholdSearch::best_corner(const std::vector<double>& 
 }
 
 /// The objective of the best thresholds between two systems, which are put into `found`.
-double ThresholdSearch::objective_of(ThresholdOn on, const Pair& pair, const FixedThreshold& fixed,
+Amount ThresholdSearch::objective_of(ThresholdOn on, const Pair& pair, const FixedThreshold& fixed,
                                      Threshold& found) const {
   const auto change = changes(pair);
   found = {.small = pair.small, .large = pair.large};
@@ -181,9 +188,9 @@ std::optional<Threshold> ThresholdSearch::best(ThresholdOn on, const FixedThresh
     if (pair.bound >= least) break;
     if (small && pair.small != *small) continue;
     Threshold found;
-    const double objective = objective_of(on, pair, fixed, found);
-    if (objective >= least) continue;
-    least = objective;
+    const auto objective = objective_of(on, pair, fixed, found);
+    if (objective.refused > 0 || objective.cost >= least) continue;
+    least = objective.cost;
     best = found;
   }
   return best;

@@ -12,7 +12,24 @@
 namespace negawatt::plan {
 namespace {
 
-double between(double low, double high, double part) { return low + part * (high - low); }
+// The work of a request grows with its tokens: not at all where something else takes the time, with
+// their square where attention or an answer without KV cache does.
+constexpr double kLeastSlope = 0.0;
+constexpr double kMostSlope = 2.0;
+// Sizes closer than this say more about noise than about the slope.
+constexpr double kLeastRatio = 1.5;
+
+/// The logarithm of a cost at a position, from those at both its ends.
+double at_position(double low, double high, const CostSurface::Position& at) {
+  if (at.reach != Reach::extrapolated || at.width == 0.0) return low + at.part * (high - low);
+  const double slope = std::clamp((high - low) / at.width, kLeastSlope, kMostSlope);
+  return at.part < 0.0 ? low + slope * at.width * at.part
+                       : high + slope * at.width * (at.part - 1.0);
+}
+
+double log_ratio(std::uint32_t low, std::uint32_t high) {
+  return std::log(static_cast<double>(high) / low);
+}
 
 void sort_and_unite(std::vector<std::uint32_t>& values) {
   std::ranges::sort(values);
@@ -76,8 +93,8 @@ Status CostSurface::fill_row(std::size_t input, const trace::MeasuredSystem& sys
     const auto at = locate(known, outputs_[k]);
     const auto& low = node(input, column_of[at.low]);
     const auto& high = node(input, column_of[at.high]);
-    missing = {.log_energy = between(low.log_energy, high.log_energy, at.part),
-               .log_time = between(low.log_time, high.log_time, at.part),
+    missing = {.log_energy = at_position(low.log_energy, high.log_energy, at),
+               .log_time = at_position(low.log_time, high.log_time, at),
                .reach = at.reach,
                .cost = {}};
   }
@@ -89,13 +106,20 @@ CostSurface::Position CostSurface::locate(const std::vector<std::uint32_t>& axis
   const auto above = std::ranges::upper_bound(axis, value);
   const auto found =
       static_cast<std::size_t>(std::max<std::ptrdiff_t>(above - axis.begin() - 1, 0));
-  if (axis[found] == value) return {found, found, 0.0, Reach::measured};
-  if (axis.size() == 1) return {0, 0, 0.0, Reach::extrapolated};
-  const auto low = std::min(found, axis.size() - 2);
-  const double part = std::log(static_cast<double>(value) / axis[low]) /
-                      std::log(static_cast<double>(axis[low + 1]) / axis[low]);
-  const bool inside = value > axis.front() && value < axis.back();
-  return {low, low + 1, part, inside ? Reach::interpolated : Reach::extrapolated};
+  if (axis[found] == value) return {.low = found, .high = found};
+  if (axis.size() == 1) return {.reach = Reach::extrapolated};
+  const bool is_below = value < axis.front();
+  const bool is_above = value > axis.back();
+  auto low = std::min(found, axis.size() - 2);
+  auto high = low + 1;
+  while (is_below && high + 1 < axis.size() && axis[high] < kLeastRatio * axis[low]) ++high;
+  while (is_above && low > 0 && axis[high] < kLeastRatio * axis[low]) --low;
+  const double width = log_ratio(axis[low], axis[high]);
+  return {.low = low,
+          .high = high,
+          .part = log_ratio(axis[low], value) / width,
+          .width = width,
+          .reach = is_below || is_above ? Reach::extrapolated : Reach::interpolated};
 }
 
 Estimate CostSurface::at(const Position& in, const Position& out) const {
@@ -107,8 +131,8 @@ Estimate CostSurface::at(const Position& in, const Position& out) const {
       {in.reach, out.reach, low_low.reach, low_high.reach, high_low.reach, high_high.reach});
   if (reach == Reach::measured) return {low_low.cost, reach};
   const auto bilinear = [&](double Node::* log) {
-    return std::exp(between(between(low_low.*log, low_high.*log, out.part),
-                            between(high_low.*log, high_high.*log, out.part), in.part));
+    return std::exp(at_position(at_position(low_low.*log, low_high.*log, out),
+                                at_position(high_low.*log, high_high.*log, out), in));
   };
   return {
       {.time = Seconds(bilinear(&Node::log_time)), .energy = Joules(bilinear(&Node::log_energy))},

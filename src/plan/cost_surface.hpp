@@ -3,8 +3,10 @@
 // What a request of any size costs on a system of which single sizes were measured. A measured size
 // costs the mean of its runs. Between sizes the logarithms of energy and time are interpolated
 // bilinearly in (log input, log output). A size that is missing in the grid is interpolated, or
-// extrapolated with the slope of the nearest two, along the output axis; beyond the grid both axes
-// go on with the slope at the edge. How a value came about is told with it.
+// extrapolated with the slope at the edge, along the output axis; beyond the grid both axes go on
+// with that slope. It is taken between sizes that are at least a factor of 1.5 apart where there
+// are such, and kept between 0 and 2, so that the noise of neighbours does not grow into a price.
+// How a value came about is told with it.
 //
 // Fails when the sizes give no slope: some input was measured at one output only, while others were
 // measured at several. An axis with one value does not matter to the cost.
@@ -34,6 +36,7 @@ class CostSurface {
     std::size_t low = 0;
     std::size_t high = 0;
     double part = 0.0;
+    double width = 0.0;  ///< log(high / low)
     Reach reach = Reach::measured;
   };
 

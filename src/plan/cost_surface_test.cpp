@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 namespace negawatt::plan {
 namespace {
@@ -61,6 +63,28 @@ TEST(CostSurface, FillsHolesAlongTheOutputs) {
   expect_power_law(*surface, {512, 128}, Reach::extrapolated);
   // Between a measured and an extrapolated corner.
   expect_power_law(*surface, {400, 100}, Reach::extrapolated);
+}
+
+/// Joules at (8, output), where only outputs were measured.
+double joules_at(std::vector<std::pair<std::uint32_t, double>> measured, std::uint32_t output) {
+  trace::MeasuredSystem system{.name = "A", .model = "m"};
+  for (const auto& [tokens, joules] : measured) system.runs.push_back(run(8, tokens, joules, 1.0));
+  return CostSurface::of(system)->at({8, output}).cost.energy.in_si();
+}
+
+TEST(CostSurface, NoiseOfNeighboursDoesNotGrowIntoAPrice) {
+  // The slope of the nearest two would be 44.7 and 6e96 J.
+  EXPECT_NEAR(joules_at({{64, 10.0}, {65, 20.0}}, 9'000) / (20.0 * std::pow(9'000.0 / 65.0, 2)),
+              1.0, 1e-12);
+  EXPECT_TRUE(std::isfinite(joules_at({{64, 10.0}, {65, 20.0}}, 4'294'967'295)));
+  // Neither does it turn into a gain: more tokens never cost less.
+  EXPECT_NEAR(joules_at({{64, 20.0}, {128, 10.0}}, 9'000), 10.0, 1e-12);
+  EXPECT_NEAR(joules_at({{64, 20.0}, {128, 10.0}}, 1), 20.0, 1e-12);
+  // Nor does it hide a slope that is measured over a longer way: from 16 to 65, 1.
+  EXPECT_NEAR(joules_at({{16, 16.0}, {64, 90.0}, {65, 65.0}}, 6'500), 6'500.0, 1e-6);
+  EXPECT_NEAR(joules_at({{64, 64.0}, {65, 99.0}, {256, 256.0}}, 2), 2.0, 1e-9);
+  // Between measured sizes nothing is bounded.
+  EXPECT_NEAR(joules_at({{64, 1.0}, {256, 4'096.0}}, 128), 64.0, 1e-9);
 }
 
 TEST(CostSurface, TakesAnAxisWithOneValueAsOfNoInfluence) {

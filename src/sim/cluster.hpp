@@ -12,6 +12,7 @@
 
 #include "core/result.hpp"
 #include "core/units.hpp"
+#include "model/device.hpp"
 #include "model/serving.hpp"
 #include "route/policy.hpp"
 
@@ -38,6 +39,8 @@ struct InstanceSpec {
   std::string name;
   std::string device;
   model::ServingModel model{model::StepCoefficients{}};
+  model::ErrorBand time_error;    ///< of the device, where it was checked
+  model::ErrorBand energy_error;  ///< likewise
   EngineLimits limits;
   PowerStates power;
   route::Role role = route::Role::both;

@@ -155,6 +155,8 @@ Status add_instances(const Entry& entry, std::string_view file, Library& library
   InstanceSpec spec{.name = name,
                     .device = device->name,
                     .model = deployment->steps,
+                    .time_error = device->time_error,
+                    .energy_error = device->energy_error,
                     .limits = {.most_sequences = entry.engine.most_sequences,
                                .most_step_tokens = entry.engine.most_step_tokens,
                                .kv_block_tokens = entry.kv_block_tokens,

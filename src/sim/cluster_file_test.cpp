@@ -41,12 +41,8 @@ precision = "bf16"
 )";
 
 Result<std::string> read(const std::string& name) {
-  const std::map<std::string, std::string> files = {{"../devices/fast.toml", kDevice},
-                                                    {"slow.toml", kDevice},
-                                                    {"8b.toml", kModel},
-                                                    {"trace.csv",
-                                                     "arrival_s,input_tokens,output_tokens\n"
-                                                     "0,10,20\n"}};
+  const std::map<std::string, std::string> files = {
+      {"../devices/fast.toml", kDevice}, {"slow.toml", kDevice}, {"8b.toml", kModel}};
   const auto found = files.find(name);
   if (found == files.end()) return failure(Code::invalid, "cannot read " + name);
   return found->second;
@@ -165,62 +161,6 @@ TEST(ClusterFile, EveryClusterThatShipsCanBeSimulated) {
                                    "week.toml", beside);
   ASSERT_TRUE(week) << week.error().message;
   EXPECT_EQ(week->workload.most_requests, 27'000'000U);
-}
-
-TEST(WorkloadFile, GivesStreamsWithTheirClassesRatesAndLengths) {
-  const auto described = parse_workload(R"(requests = 1000
-[[stream]]
-class = "chat"
-rate_per_s = 3
-variation = 2
-input_median = 1000
-input_sigma = 0.8
-output_median = 130
-output_sigma = 1.0
-[[stream]]
-class = "batch"
-rate_per_s = 0.5
-lengths = "constant"
-input_tokens = 4000
-output_tokens = 20
-priority = -1
-[[stream]]
-class = "chat"
-rate_per_s = 1
-lengths = "trace"
-trace = "trace.csv"
-)",
-                                        "w.toml", read);
-  ASSERT_TRUE(described) << described.error().message;
-  EXPECT_EQ(described->classes, (std::vector<std::string>{"chat", "batch"}));
-  const auto& streams = described->workload.streams;
-  ASSERT_EQ(streams.size(), 3U);
-  EXPECT_EQ(streams[1].request_class, 1U);
-  EXPECT_EQ(streams[1].priority, -1);
-  EXPECT_EQ(streams[2].request_class, 0U);
-  const auto source = trace::generate(described->workload, 1);
-  std::size_t count = 0;
-  while (source->next()) ++count;
-  EXPECT_EQ(count, 1000U);
-}
-
-TEST(WorkloadFile, RefusesWhatCannotBe) {
-  const auto message = [](const std::string& toml) {
-    const auto described = parse_workload(toml, "w.toml", read);
-    return described ? std::string() : described.error().message;
-  };
-  EXPECT_NE(message("requests = 5\n[[stream]]\nlengths = \"normal\"\nrate_per_s = 1\n")
-                .find("\"log-normal\", \"constant\", \"uniform\" or \"trace\""),
-            std::string::npos);
-  EXPECT_NE(message("requests = 5\n[[stream]]\nlengths = \"constant\"\ninput_tokens = 1\n"
-                    "output_tokens = 1\nrate_per_s = -1\n")
-                .find("rate_per_s"),
-            std::string::npos);
-  EXPECT_NE(message("[[stream]]\nlengths = \"constant\"\ninput_tokens = 1\noutput_tokens = 1\n"
-                    "rate_per_s = 1\n")
-                .find("w.toml: "),
-            std::string::npos)
-      << "it would never end";
 }
 
 }  // namespace

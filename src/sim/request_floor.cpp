@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/same_functions.hpp"
+
 namespace negawatt::sim {
 namespace {
 
@@ -11,7 +13,7 @@ namespace {
 /// tokens, so that a token brings least where the step has the most.
 double least_expert_share(const model::StepCoefficients& c, double most_tokens) {
   if (c.expert_share <= 0.0) return 0.0;
-  return -std::expm1(most_tokens * std::log1p(-c.expert_share)) / most_tokens;
+  return -same_expm1(most_tokens * same_log1p(-c.expert_share)) / most_tokens;
 }
 
 }  // namespace

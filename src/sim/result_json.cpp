@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "core/evidence.hpp"
 #include "sim/result.hpp"
+#include "sim/result_interval.hpp"
 
 namespace negawatt::sim {
 namespace {
@@ -17,6 +19,11 @@ Json quantiles(const QuantileSketch& sketch) {
           {"p99", sketch.quantile(0.99)},
           {"mean", sketch.mean()},
           {"max", sketch.greatest()}};
+}
+
+Json interval_json(const std::optional<Interval>& interval) {
+  if (!interval) return nullptr;
+  return {{"low", interval->low}, {"high", interval->high}, {"confidence", 0.9}};
 }
 
 /// Null where nothing is divided by.
@@ -42,6 +49,8 @@ Json instance_json(const SimulationResult& result, std::size_t index) {
   json["starting"] = activity(result.energy, index, Activity::starting);
   json["busy_share"] = ratio(outcome.busy.in_si(), ended);
   json["steps"] = outcome.steps;
+  json["step_time_s"] = ratio(outcome.busy.in_si(), static_cast<double>(outcome.steps));
+  json["step_time_s_interval"] = interval_json(step_time_interval(result, index));
   json["prompt_tokens"] = outcome.prompt_tokens;
   json["output_tokens"] = outcome.output_tokens;
   json["tokens_per_step"] =
@@ -78,6 +87,7 @@ void add_energies(const SimulationResult& result, Json& json) {
   const auto& energy = result.energy;
   const double total = energy.total().in_si();
   json["energy_j"] = total;
+  json["energy_j_interval"] = interval_json(energy_interval(result));
   json["energy_j_idle"] = energy.without_work().in_si();
   json["energy_j_above_idle"] = energy.above_idle().in_si();
   json["bound"] = {{"energy_j", result.bound.in_si()}};

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "sim/result.hpp"
+#include "sim/result_interval.hpp"
 
 namespace negawatt::sim {
 namespace {
@@ -52,6 +53,11 @@ std::string energy_lines(const SimulationResult& result) {
                       share_pct(energy.without_work().in_si(), total));
   text += fmt::format("  no policy below   {:>10}   {:.1f} % of it\n", energy_text(result.bound),
                       share_pct(result.bound.in_si(), total));
+  if (const auto interval = energy_interval(result))
+    text += fmt::format("  as devices err    {:>10}   to {} (90 % of their checks)\n",
+                        energy_text(Joules(interval->low)), energy_text(Joules(interval->high)));
+  else
+    text += "  no interval: the errors of a device are not known\n";
   return text;
 }
 

@@ -7,8 +7,8 @@
 // their requests arrived, then arrivals.
 //
 // The same cluster, requests and policy give the same outcome to the last bit: all arithmetic is in
-// doubles by +, -, *, / and square root in a fixed order. (Mixtures of experts use expm1, whose
-// last bit is the C library's.) An overloaded cluster serves its line to the end; nothing hangs,
+// doubles by +, -, *, / and square root in a fixed order (core/same_functions.hpp for the rest). An
+// overloaded cluster serves its line to the end; nothing hangs,
 // since every event computes a token, moves one request, or switches one instance.
 #pragma once
 

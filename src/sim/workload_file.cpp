@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
+#include "core/same_functions.hpp"
 #include "core/toml_reader.hpp"
 #include "trace/request_readers.hpp"
 
@@ -16,6 +18,8 @@ namespace {
 
 constexpr NumberRange kTokens{1.0, 1 << 24};
 constexpr NumberRange kSigma{0.0, 10.0};
+constexpr std::string_view kOfTrace = "trace";
+constexpr std::string_view kFittedToTrace = "log-normal-of-trace";
 
 /// What one [[stream]] table says.
 struct StreamEntry {
@@ -23,18 +27,34 @@ struct StreamEntry {
   std::string request_class = "default";
   std::string lengths = "log-normal";
   std::string trace;
+  std::uint32_t most_tokens = trace::LogNormalLengths{}.most;
 };
+
+/// A number that must be whole; a count may be written as 1e6.
+double take_whole(TomlTable& table, std::string_view key, NumberRange range) {
+  double value = 0.0;
+  table.take(key, value, range);
+  if (value != std::floor(value))
+    table.refuse(key, fmt::format("a whole number from {} to {}", range.least, range.most));
+  return value;
+}
 
 void read_arrivals(TomlTable& table, trace::Arrivals& arrivals) {
   auto& rate = arrivals.rate;
   table.need("rate_per_s", rate.mean, {1e-9, 1e9});
-  table.take("variation", arrivals.variation, {0.0, 100.0});
+  table.take("variation", arrivals.variation, {0.0, trace::kMostVariation});
   table.take("swing", rate.swing, {0.0, 1.0});
   table.take("phase", rate.phase, {0.0, 1.0});
   table.take("rates", rate.table, {0.0, 1e9});
   double period = rate.period.in_si();
   table.take("period_s", period, {1.0, 1e9});
   rate.period = Seconds(period);
+  if (table.kind("rates") == TomlTable::Kind::absent) return;
+  for (const std::string_view key : {"swing", "phase"})
+    if (table.kind(key) != TomlTable::Kind::absent)
+      table.refuse(key, "either 'rates', or 'swing' and 'phase'");
+  if (std::ranges::all_of(rate.table, [](double part) { return part == 0.0; }))
+    table.refuse("rates", "one above 0 among them");
 }
 
 trace::Lengths read_log_normal(TomlTable& table) {
@@ -47,8 +67,8 @@ trace::Lengths read_log_normal(TomlTable& table) {
   table.need("output_sigma", lengths.output_sigma, kSigma);
   table.take("correlation", lengths.correlation, {-1.0, 1.0});
   table.take("most_tokens", lengths.most, kTokens);
-  lengths.input_mu = std::log(std::max(1.0, input));
-  lengths.output_mu = std::log(std::max(1.0, output));
+  lengths.input_mu = same_log(std::max(1.0, input));
+  lengths.output_mu = same_log(std::max(1.0, output));
   return lengths;
 }
 
@@ -65,6 +85,9 @@ trace::Lengths read_uniform(TomlTable& table) {
   table.need("input_most", lengths.input_most, kTokens);
   table.need("output_least", lengths.output_least, kTokens);
   table.need("output_most", lengths.output_most, kTokens);
+  if (lengths.input_least > lengths.input_most) table.refuse("input_least", "at most input_most");
+  if (lengths.output_least > lengths.output_most)
+    table.refuse("output_least", "at most output_most");
   return lengths;
 }
 
@@ -72,9 +95,8 @@ StreamEntry read_stream(TomlTable& table) {
   StreamEntry entry;
   table.take("class", entry.request_class);
   table.take("lengths", entry.lengths);
-  double priority = 0.0;
-  table.take("priority", priority, {-1000.0, 1000.0});
-  entry.stream.priority = static_cast<std::int16_t>(priority);
+  entry.stream.priority =
+      static_cast<std::int16_t>(take_whole(table, "priority", {-1000.0, 1000.0}));
   read_arrivals(table, entry.stream.arrivals);
   if (entry.lengths == "log-normal")
     entry.stream.lengths = read_log_normal(table);
@@ -82,12 +104,25 @@ StreamEntry read_stream(TomlTable& table) {
     entry.stream.lengths = read_constant(table);
   else if (entry.lengths == "uniform")
     entry.stream.lengths = read_uniform(table);
-  else if (entry.lengths == "trace")
+  else if (entry.lengths == kOfTrace)
     table.need("trace", entry.trace);
-  else
-    table.refuse("lengths", "\"log-normal\", \"constant\", \"uniform\" or \"trace\"");
+  else if (entry.lengths == kFittedToTrace) {
+    table.need("trace", entry.trace);
+    table.take("most_tokens", entry.most_tokens, kTokens);
+  } else
+    table.refuse("lengths", "log-normal, constant, uniform, trace or log-normal-of-trace");
   table.finish();
   return entry;
+}
+
+/// The lengths of a stream that takes them from a trace.
+Result<trace::Lengths> lengths_of_trace(const StreamEntry& entry, const ReadFile& read) {
+  NW_TRY(const auto bytes, read(entry.trace));
+  NW_TRY(const auto requests, trace::parse_requests(bytes, entry.trace));
+  if (entry.lengths == kOfTrace) return trace::empirical_lengths(requests);
+  auto fitted = trace::fit_log_normal(requests);
+  fitted.most = entry.most_tokens;
+  return fitted;
 }
 
 std::uint16_t class_index(std::vector<std::string>& classes, const std::string& name) {
@@ -104,9 +139,8 @@ Result<WorkloadDescription> parse_workload(std::string_view bytes, std::string_v
   NW_TRY(const auto document, TomlDocument::parse(bytes, file));
   auto root = document.root();
   WorkloadDescription description;
-  double requests = 0.0;
   double duration = 0.0;
-  root.take("requests", requests, {1.0, 1e12});
+  const double requests = take_whole(root, "requests", {1.0, 1e12});
   root.take("duration_s", duration, {1e-3, 1e10});
   std::vector<StreamEntry> entries;
   for (auto& table : root.tables("stream")) entries.push_back(read_stream(table));
@@ -117,10 +151,8 @@ Result<WorkloadDescription> parse_workload(std::string_view bytes, std::string_v
   workload.duration = Seconds(duration);
   for (auto& entry : entries) {
     entry.stream.request_class = class_index(description.classes, entry.request_class);
-    if (entry.lengths == "trace") {
-      NW_TRY(const auto trace_bytes, read(entry.trace));
-      NW_TRY(const auto trace, trace::parse_requests(trace_bytes, entry.trace));
-      entry.stream.lengths = trace::empirical_lengths(trace);
+    if (!entry.trace.empty()) {
+      NW_TRY(entry.stream.lengths, lengths_of_trace(entry, read));
     }
     workload.streams.push_back(std::move(entry.stream));
   }

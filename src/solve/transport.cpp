@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "solve/compensated_sum.hpp"
+#include "solve/equal_systems.hpp"
 #include "solve/transport_flow.hpp"
 
 namespace negawatt::solve {
@@ -17,11 +18,15 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-constexpr std::size_t kMostSystems = 64;
+constexpr auto kMostSystems = TransportProblem::kMostSystems;
 constexpr std::uint64_t kMostItems = std::uint64_t{1} << 40;
 // The first sample has about as many groups; each next one is larger by this factor.
 constexpr std::size_t kFirstSample = 2048;
 constexpr std::size_t kGrowth = 8;
+
+std::string name_of(const TransportProblem& problem, std::size_t group) {
+  return problem.name_of_group ? problem.name_of_group(group) : fmt::format("group {}", group);
+}
 
 Status check(const TransportProblem& problem) {
   const auto groups = problem.items.size();
@@ -34,9 +39,10 @@ Status check(const TransportProblem& problem) {
                                "cost for each and at most {} systems",
                                groups, problem.systems, problem.cost.size(), kMostSystems));
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  for (const double cost : problem.cost)
-    if (!std::isfinite(cost) && cost != kInfinity)
-      return failure(Code::invalid, fmt::format("a cost is {}, expected a number", cost));
+  for (std::size_t i = 0; i < problem.cost.size(); ++i)
+    if (const double cost = problem.cost[i]; !std::isfinite(cost) && cost != kInfinity)
+      return failure(Code::invalid, fmt::format("a cost of {} is {}, expected a number",
+                                                name_of(problem, i / problem.systems), cost));
   std::uint64_t items = 0;
   for (const auto count : problem.items) {
     items += std::min(count, kMostItems);
@@ -94,15 +100,13 @@ Status check_allowed(const TransportProblem& problem, const std::vector<Shipment
   for (const auto& shipment : shipments)
     if (!std::isfinite(problem.cost_of(shipment.group, shipment.system)))
       return failure(Code::infeasible,
-                     fmt::format("{} of group {} find no room on a system that can take them",
-                                 shipment.items, shipment.group));
+                     fmt::format("{} of {} find no room on a system that can take them",
+                                 shipment.items, name_of(problem, shipment.group)));
   return {};
 }
 
-}  // namespace
-
-Result<TransportPlan> transport(const TransportProblem& problem) {
-  NW_CHECK(check(problem));
+/// transport() of a problem that has passed the checks.
+Result<TransportPlan> solve_flow(const TransportProblem& problem) {
   const auto items = sum(problem.items);
   NW_TRY(const auto room, usable_room(problem, items));
   const IntegerCosts costs(problem);
@@ -141,6 +145,17 @@ Result<TransportPlan> transport(const TransportProblem& problem) {
   const auto bound = static_cast<long double>(proof.dual - Wide{items}) / costs.scale();
   plan.bound = std::min(static_cast<double>(bound), plan.cost);
   for (const auto price : prices) plan.prices.push_back(static_cast<double>(price) / costs.scale());
+  return plan;
+}
+
+}  // namespace
+
+Result<TransportPlan> transport(const TransportProblem& problem) {
+  NW_CHECK(check(problem));
+  const EqualSystems equal(problem);
+  if (!equal.are_there()) return solve_flow(problem);
+  NW_TRY(auto plan, solve_flow(equal.merged()));
+  equal.split(plan);
   return plan;
 }
 

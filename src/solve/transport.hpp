@@ -8,13 +8,15 @@
 // The residual graph lives on the systems alone: an arc's length is the least that moving one item
 // from one system to another costs. Successive shortest paths (Ahuja, Magnanti and Orlin 1993,
 // section 9.7) repair the overloads that are left by prices from a sample of the groups, then of a
-// larger one, up to all of them, so that few items ever move.
+// larger one, up to all of them, so that few items ever move. Systems of equal costs count as one.
 //
 // Time about O(groups x systems) in practice; 2^31 groups, 64 systems and 2^40 items at most.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "core/result.hpp"
@@ -23,11 +25,14 @@ namespace negawatt::solve {
 
 struct TransportProblem {
   static constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::size_t kMostSystems = 64;
 
   std::size_t systems = 0;
   std::vector<std::uint64_t> items;     ///< of each group
   std::vector<double> cost;             ///< of one item, by groups; infinity: it cannot go there
   std::vector<std::uint64_t> capacity;  ///< of each system, in items
+  /// What messages call the items of a group; empty: by its index.
+  std::function<std::string(std::size_t)> name_of_group;
 
   [[nodiscard]] double cost_of(std::size_t group, std::size_t system) const {
     return cost[group * systems + system];

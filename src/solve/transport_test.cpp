@@ -6,98 +6,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numeric>
-#include <random>
 #include <string>
 
 #include "tests/transport_by_clp.hpp"
+#include "tests/transport_instances.hpp"
 
 namespace negawatt::solve {
 namespace {
 
+using ::negawatt::testing::by_force;
+using ::negawatt::testing::expect_valid;
 using ::negawatt::testing::least_cost_by_clp;
+using ::negawatt::testing::make_problem;
+using ::negawatt::testing::Shape;
 
 constexpr auto kUnlimited = TransportProblem::kUnlimited;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-struct Shape {
-  std::size_t groups;
-  std::size_t systems;
-  std::uint64_t most_items;
-  double fullness;         ///< items / room
-  bool has_ties = false;   ///< costs are small whole numbers
-  double forbidden = 0.0;  ///< share of the pairs
-};
-
-TransportProblem make_problem(const Shape& shape, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
-  const auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
-  TransportProblem problem{.systems = shape.systems};
-  std::uint64_t items = 0;
-  for (std::size_t g = 0; g < shape.groups; ++g) {
-    problem.items.push_back(random() % (shape.most_items + 1));
-    items += problem.items.back();
-    for (std::size_t s = 0; s < shape.systems; ++s) {
-      const double cost = shape.has_ties ? std::floor(4 * uniform()) : 100 * uniform() - 20;
-      problem.cost.push_back(uniform() < shape.forbidden ? kInfinity : cost);
-    }
-  }
-  for (std::size_t s = 0; s < shape.systems; ++s) {
-    const double part = (0.5 + uniform()) / static_cast<double>(shape.systems);
-    problem.capacity.push_back(
-        static_cast<std::uint64_t>(std::ceil(static_cast<double>(items) * part / shape.fullness)));
-  }
-  return problem;
-}
-
-/// Every item is somewhere, no system holds too much, and the cost is the sum it claims to be.
-void expect_valid(const TransportProblem& problem, const TransportPlan& plan) {
-  std::vector<std::uint64_t> placed(problem.items.size(), 0);
-  std::vector<std::uint64_t> load(problem.systems, 0);
-  double cost = 0.0;
-  for (const auto& [group, system, items] : plan.shipments) {
-    EXPECT_GT(items, 0U);
-    placed[group] += items;
-    load[system] += items;
-    cost += problem.cost_of(group, system) * static_cast<double>(items);
-  }
-  EXPECT_EQ(placed, problem.items);
-  for (std::size_t s = 0; s < problem.systems; ++s) {
-    EXPECT_LE(load[s], problem.capacity[s]);
-    EXPECT_GE(plan.prices[s], 0.0);
-    EXPECT_TRUE(plan.prices[s] == 0.0 || load[s] == problem.capacity[s]) << "room on " << s;
-  }
-  EXPECT_NEAR(plan.cost, cost, 1e-9 * (1.0 + std::abs(cost)));
-  EXPECT_LE(plan.bound, plan.cost);
-  EXPECT_NEAR(plan.bound, plan.cost, 1e-9 * (1.0 + std::abs(plan.cost)));
-}
-
-/// The least cost of all integral solutions, one item after the other.
-double by_force(const TransportProblem& problem) {
-  auto room = problem.capacity;
-  double best = kInfinity;
-  const std::function<void(std::size_t, std::uint64_t, double)> place =
-      [&](std::size_t group, std::uint64_t placed, double cost) {
-        while (group < problem.items.size() && placed == problem.items[group]) {
-          ++group;
-          placed = 0;
-        }
-        if (group == problem.items.size()) {
-          best = std::min(best, cost);
-          return;
-        }
-        for (std::size_t s = 0; s < problem.systems; ++s) {
-          if (room[s] == 0) continue;
-          --room[s];
-          place(group, placed + 1, cost + problem.cost_of(group, s));
-          ++room[s];
-        }
-      };
-  place(0, 0, 0.0);
-  return best;
-}
 
 TEST(Transport, PricesRoomByWhatOneMoreItemThereWouldSave) {
   // Both groups want system 0, which takes three of their four items: the one that loses least by
@@ -153,6 +79,12 @@ TEST(Transport, SaysThatItemsDoNotFit) {
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, Code::infeasible);
   EXPECT_EQ(none.error().message, "1 of group 1 find no room on a system that can take them");
+  auto named = blocked;
+  named.name_of_group = [](std::size_t group) {
+    return "letters of post " + std::to_string(group);
+  };
+  EXPECT_EQ(transport(named).error().message,
+            "1 of letters of post 1 find no room on a system that can take them");
 }
 
 TEST(Transport, RefusesWhatIsNoProblem) {

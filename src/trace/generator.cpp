@@ -177,7 +177,7 @@ struct WrongWith {
 
 std::string_view wrong_with(const Stream& stream) {
   if (const auto wrong = wrong_with(stream.arrivals.rate); !wrong.empty()) return wrong;
-  if (!is_within(stream.arrivals.variation, 0.0, 30.0)) {
+  if (!is_within(stream.arrivals.variation, 0.0, kMostVariation)) {
     return "the variation of intervals must lie between 0 and 30";
   }
   return std::visit(WrongWith{}, stream.lengths);

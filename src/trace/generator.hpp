@@ -38,10 +38,13 @@ struct Rate {
   std::vector<double> table;
 };
 
+inline constexpr double kMostVariation = 30.0;
+
 /// How intervals vary: 0 in equal steps, 1 Poisson, above 1 bursty (gamma-distributed intervals).
 struct Arrivals {
   Rate rate;
-  double variation = 1.0;  ///< standard deviation / mean of the intervals in operational time
+  /// Standard deviation / mean of the intervals in operational time; at most kMostVariation.
+  double variation = 1.0;
 };
 
 struct ConstantLengths {

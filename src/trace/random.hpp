@@ -11,6 +11,8 @@
 #include <array>
 #include <cstdint>
 
+#include "core/same_functions.hpp"
+
 namespace negawatt::trace {
 
 /// Streams of one seed are independent of each other.
@@ -41,9 +43,8 @@ class Random {
   std::array<std::uint64_t, 4> state_;
 };
 
-/// Elementary functions that are the same on every machine.
-[[nodiscard]] double same_log(double x);      ///< x > 0
-[[nodiscard]] double same_exp(double x);      ///< 0 below -693, infinite above 693
-[[nodiscard]] double same_sine(double turn);  ///< of `turn` full turns, 0 <= turn <= 1
+using negawatt::same_exp;
+using negawatt::same_log;
+using negawatt::same_sine;
 
 }  // namespace negawatt::trace
