@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/device_fit.hpp"
+#include "model/held_out.hpp"
 #include "model/measurement.hpp"
 #include "tests/serving_energy.hpp"
 #include "tests/shared_data.hpp"
@@ -38,7 +39,7 @@ Tested tested(const std::string& csv, const std::string& gpu, HeldOut held_out, 
   Tested result;
   result.rows = testing::of_gpu(testing::arena_rows(csv, kInputTokens), gpu);
   result.ratios =
-      held_out_ratios(device, testing::samples_of(result.rows), kArena, held_out, calibrated);
+      held_out_ratios(device, testing::samples_of(result.rows), kArena, {held_out, calibrated});
   return result;
 }
 
@@ -121,7 +122,7 @@ TEST(DevicePublished, AConfigurationOfTheSplitwiseTableThatIsLeftOutIsForeseen) 
     device.energy = typical_energies(device);
     const auto samples = testing::splitwise_samples(csv, name + "-80gb", device.max_power);
     ASSERT_GT(samples.size(), 140U);
-    const auto ratios = held_out_ratios(device, samples, {}, HeldOut::row, true);
+    const auto ratios = held_out_ratios(device, samples, {}, {HeldOut::row, true});
     show(name + ", Splitwise", time_error_of(ratios), energy_error_of(ratios));
     std::vector<double> powers;
     for (const auto& ratio : ratios) powers.push_back(ratio.energy / ratio.time);
@@ -162,7 +163,7 @@ TEST(DevicePublished, TokenTimesOfTheH200AreForeseen) {
   EXPECT_LE(error_of(ratios).median_pct, 6.0);
 
   device.time = testing::shipped_device("h100").time;  // where the shipped fit began
-  const auto held_out = held_out_ratios(device, samples, kArena, HeldOut::curve, false);
+  const auto held_out = held_out_ratios(device, samples, kArena, {HeldOut::curve, false});
   show("H200, curve", time_error_of(held_out), {});
   EXPECT_LE(time_error_of(held_out).median_pct, 10.0);
 }

@@ -7,7 +7,7 @@
 namespace negawatt::model {
 namespace {
 
-/// A TOML basic string.
+/// A TOML basic string; names and sources are printable.
 std::string quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -66,6 +66,7 @@ std::string to_toml(const Device& device) {
   put_band(out, "energy", device.energy_error);
   for (const auto& calibration : device.calibrations) {
     out += fmt::format("\n[[calibration]]\nmodel = {}\n", quoted(calibration.model));
+    if (calibration.devices > 0) out += fmt::format("devices = {}\n", calibration.devices);
     put(out, "step_time", calibration.step_time);
     put(out, "sequence_time", calibration.sequence_time);
     put(out, "step_energy", calibration.step_energy);
