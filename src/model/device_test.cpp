@@ -137,6 +137,21 @@ TEST(Device, EveryShippedDeviceIsReadAndDrawsLessThanItsMostAtRest) {
     const Device device = testing::shipped_device(name);
     EXPECT_LT(device.idle_power + device.energy.active, device.max_power) << name;
     EXPECT_FALSE(device.checked.empty()) << name;
+    ASSERT_GT(device.memory_bandwidth, 0.0) << name;
+    // Nothing is faster than the sheet, no byte and no operation is free.
+    for (const double ratio : {device.time.weights, device.time.experts, device.time.kv,
+                               device.time.state, device.time.compute, device.time.attention})
+      EXPECT_GE(ratio, 1.0) << name;
+    const EnergyFactors& energy = device.energy;
+    for (const double joules : {energy.active, energy.weights, energy.experts, energy.kv,
+                                energy.state, energy.compute, energy.link})
+      EXPECT_GT(joules, 0.0) << name;
+    for (const auto& one : device.calibrations)
+      for (const double factor :
+           {one.step_time, one.sequence_time, one.step_energy, one.sequence_energy}) {
+        EXPECT_GE(factor, 0.3) << name << " " << one.model;
+        EXPECT_LE(factor, 3.0) << name << " " << one.model;
+      }
   }
 }
 
