@@ -63,8 +63,14 @@ model::LearnedDevice learned_from(const model::Device& device,
 /// It goes into the device's file.
 Status check_source(const std::string& source) {
   if (is_printable(source)) return {};
-  return failure(Code::invalid, fmt::format("--source: '{}', expected one line of printable ASCII",
+  return failure(Code::invalid, fmt::format("--source: '{}', expected one line of printable text",
                                             printable(source)));
+}
+
+/// The sheet's source, and that of the factors in place of that of an earlier fit.
+std::string source_with(const std::string& before, const std::string& source) {
+  constexpr std::string_view kFitted = "; factors fitted to ";
+  return fmt::format("{}{}{}", before.substr(0, before.find(kFitted)), kFitted, source);
 }
 
 /// The device as a file, if it is one that can be read: measurements that no engine on such a
@@ -86,14 +92,13 @@ Status run_fit(const FitArguments& arguments) {
   NW_CHECK(check_source(arguments.source));
   NW_TRY(const auto architectures, read_architectures(arguments.models));
   NW_TRY(const auto sheet, read_input(arguments.device));
-  NW_TRY(auto device, model::parse_device(sheet, arguments.device));
+  NW_TRY(const auto device, model::parse_device(sheet, arguments.device));
   NW_TRY(const auto bytes, read_input(arguments.samples));
   NW_TRY(const auto samples,
          model::parse_measurements(bytes, arguments.samples, architectures, device));
   auto learned = learned_from(device, samples, arguments);
   if (!arguments.source.empty())
-    learned.device.source =
-        fmt::format("{}; factors fitted to {}", device.source, arguments.source);
+    learned.device.source = source_with(device.source, arguments.source);
   learned.device.checked = model::errors_line(learned);
   NW_TRY(const auto toml, written(learned.device));
   fmt::print(stderr, "{}", model::errors_text(learned));

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/device_keys.hpp"
-#include "model/measured_on_for_test.hpp"
+#include "tests/made_up_device.hpp"
 #include "tests/serving_energy.hpp"
 
 namespace negawatt::model {

@@ -52,7 +52,7 @@ TEST(Device, WritingAndReadingKeepsEverything) {
   device.least_mhz = 210;
   device.most_mhz = 1410;
   device.link_bandwidth = 3e11;
-  device.source = "a \"quoted\" \\ source";
+  device.source = "a \"quoted\" \\ source, caf\xc3\xa9, \xe2\x82\xac, \xf0\x9f\x94\x8b";
   device.calibrations = {{"a/model", 0, 1.5, 0.5, 2.0, 0.25}, {"a/model", 2, 1, 1, 1, 1}};
   device.time_error = {7.5, 0.75, 1.25};
   device.energy_error = {8.5, 0.5, 1.5};
@@ -61,6 +61,7 @@ TEST(Device, WritingAndReadingKeepsEverything) {
   const auto read = parse_device(toml, "d.toml");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(to_toml(*read), toml);
+  EXPECT_THAT(toml, HasSubstr("caf\\U000000E9, \\U000020AC, \\U0001F50B"));
   EXPECT_EQ(read->source, device.source);
   for (const auto& key : kTimeKeys)
     EXPECT_NEAR(read->time.*key.member, device.time.*key.member, 1e-12) << key.key;

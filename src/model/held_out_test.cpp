@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/learned_device.hpp"
-#include "model/measured_on_for_test.hpp"
+#include "tests/made_up_device.hpp"
 
 namespace negawatt::model {
 namespace {
