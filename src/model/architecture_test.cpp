@@ -58,6 +58,18 @@ TEST(Architecture, EveryShippedModelIsReadAndNamesItsSource) {
   }
 }
 
+TEST(Architecture, CheckpointsInEightBitsWeighWhatTheyKeepInSixteen) {
+  const auto bytes = [](const std::string& name) {
+    const auto& a = testing::architecture_named(name);
+    return a.parameters * a.weight_bytes;
+  };
+  // Three matrices of 16384 x 53248 in 124 of 126 layers have one byte, everything else two.
+  const double narrow = 124.0 * 3.0 * 16384.0 * 53248.0;
+  EXPECT_NEAR(bytes("meta-llama/Llama-3.1-405B-Instruct-FP8"), 2.0 * 405.85e9 - narrow, 0.1e9);
+  // Embedding and output have two.
+  EXPECT_NEAR(bytes("nvidia/Llama-3.1-8B-Instruct-FP8"), 8.03e9 + 2.0 * 128256.0 * 4096.0, 0.01e9);
+}
+
 TEST(Architecture, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_EQ(problem(kDense + "layer = 3\n"), "m.toml:10: 'layer' is not known, is 'layers' meant?");
   EXPECT_EQ(problem("name = \"x\"\n"), "m.toml:1: 'source' is missing");

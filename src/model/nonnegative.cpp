@@ -60,16 +60,25 @@ class Problem {
     while (!free_.empty()) {
       const auto target = unconstrained();
       if (!target) return false;
-      std::vector<double> reach;
-      for (std::size_t k = 0; k < free_.size(); ++k) reach.push_back(way(free_[k], (*target)[k]));
-      const double step = std::min(1.0, *std::ranges::min_element(reach));
-      for (std::size_t k = 0; k < free_.size(); ++k)
-        x_[free_[k]] += step * ((*target)[k] - x_[free_[k]]);
+      std::vector<Move> moves(free_.size());
+      double step = 1.0;
+      for (std::size_t k = 0; k < moves.size(); ++k) {
+        moves[k] = {free_[k], (*target)[k], way(free_[k], (*target)[k])};
+        step = std::min(step, moves[k].reach);
+      }
+      for (const auto& move : moves) x_[move.unknown] += step * (move.target - x_[move.unknown]);
       if (step >= 1.0) return true;
-      drop(*target, reach, step);
+      drop(moves, step);
     }
     return true;
   }
+
+  /// Of a free unknown to its target.
+  struct Move {
+    std::size_t unknown = 0;
+    double target = 0.0;
+    double reach = 1.0;  ///< share of the way after which it meets an end
+  };
 
   /// The share of the way of unknown `i` to `target` after which it meets an end; 1: none.
   [[nodiscard]] double way(std::size_t i, double target) const {
@@ -80,15 +89,14 @@ class Problem {
   }
 
   /// Those that have met an end after `step` stay there; at least one has.
-  void drop(const std::vector<double>& target, const std::vector<double>& reach, double step) {
-    std::vector<std::size_t> kept;
-    for (std::size_t k = 0; k < free_.size(); ++k) {
-      if (reach[k] <= step)
-        x_[free_[k]] = target[k] <= 0.0 ? 0.0 : top_[free_[k]];
+  void drop(const std::vector<Move>& moves, double step) {
+    free_.clear();
+    for (const auto& move : moves) {
+      if (move.reach <= step)
+        x_[move.unknown] = move.target <= 0.0 ? 0.0 : top_[move.unknown];
       else
-        kept.push_back(free_[k]);
+        free_.push_back(move.unknown);
     }
-    free_ = std::move(kept);
   }
 
   /// What is asked of unknown `i`, less what the unknowns that are not free give.
