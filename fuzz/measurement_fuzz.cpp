@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <string_view>
 
 #include "fuzz/reader.hpp"
@@ -24,13 +25,23 @@ void check(const model::Sample& sample) {
             "loads and counts are not negative");
 }
 
+model::Device device() {
+  model::Device device;
+  device.name = "d";
+  device.peak[static_cast<std::size_t>(model::Precision::bf16)] = 1e14;
+  device.link_bandwidth = 1e11;
+  device.idle_power = 50;
+  device.max_power = 500;
+  return device;
+}
+
 }  // namespace
 
 bool accepts(std::string_view bytes) {
   std::array<model::Architecture, 1> architectures;
   architectures.front().name = "m";
-  const auto samples = model::parse_measurements(bytes, kFile, architectures);
-  require_same_outcome(samples, model::parse_measurements(bytes, kFile, architectures));
+  const auto samples = model::parse_measurements(bytes, kFile, architectures, device());
+  require_same_outcome(samples, model::parse_measurements(bytes, kFile, architectures, device()));
   if (!samples) return refused(samples.error(), kFile);
   for (const auto& sample : *samples) check(sample);
   return true;

@@ -111,14 +111,14 @@ TEST(Config, AnUnknownKeyNamesItsLineAndTheNearestKnownOne) {
 
 TEST(Config, WhatAKeyCannotBeIsRefusedWithItsLine) {
   EXPECT_EQ(error_of("observe_only = 1"),
-            "negawattd.toml:1: 'observe_only': expected true or false");
+            "negawattd.toml:1: 'observe_only' is 1, expected true or false");
   EXPECT_EQ(error_of("\nmax_clients = 0"),
-            "negawattd.toml:2: 'max_clients': expected a whole number from 1 to 1024");
+            "negawattd.toml:2: 'max_clients' is 0, expected a whole number from 1 to 1024");
   // Where the two are in different tables, the one that is named stands in either.
   EXPECT_EQ(error_of("[limits]\ncore_min_mhz = 900\n[gpu.\"GPU-1\"]\ncore_max_mhz = 800\n"),
-            "negawattd.toml:2: 'gpu.GPU-1.core_min_mhz': expected at most core_max_mhz");
+            "negawattd.toml:2: 'gpu.GPU-1.core_min_mhz' is 900, expected at most core_max_mhz");
   EXPECT_EQ(error_of("[gpu.\"0\"]\nmemory = true\n"),
-            "negawattd.toml:1: 'gpu.0': expected a table by UUID, as [gpu.\"GPU-...\"]");
+            "negawattd.toml:1: 'gpu.0' is a table, expected a table by UUID, as [gpu.\"GPU-...\"]");
   for (const std::string_view wrong : {"max_clients = 2.5",
                                        "max_clients = -1",
                                        "socket = 3",

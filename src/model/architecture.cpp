@@ -14,6 +14,11 @@ namespace {
 
 constexpr NumberRange kCount{1, 1e6};
 
+/// Models that exist have 3 to 9 times the parameters of their attention and embeddings in what a
+/// token uses, and up to 140 times in all experts. What is beyond these is in other units.
+constexpr double kMostActive = 40;
+constexpr double kMostInAll = 500;
+
 void read_shape(TomlTable& table, Architecture& a) {
   table.need("layers", a.layers, {1, 1000});
   a.attention_layers = a.layers;
@@ -24,9 +29,35 @@ void read_shape(TomlTable& table, Architecture& a) {
   a.kv_heads = a.heads;
   table.take("kv_heads", a.kv_heads, kCount);
   if (a.kv_heads > a.heads) table.refuse("kv_heads", "at most as many as heads");
+  if (a.kv_heads > 0 && a.heads % a.kv_heads != 0)
+    table.refuse("kv_heads", fmt::format("a divisor of the {} heads", a.heads));
   table.need("head_size", a.head_size, {1, 1e5});
   table.need("vocabulary", a.vocabulary, {2, 1e8});
   table.take("tied_embeddings", a.tied_embeddings);
+  table.take("collectives_per_layer", a.collectives_per_layer, {1, 4});
+}
+
+/// The parameters of the attention of `layers` layers: four matrices.
+double attention_parameters(const Architecture& a, std::uint32_t layers) {
+  return 2.0 * a.hidden * a.head_size * (a.heads + a.kv_heads) * layers;
+}
+
+double embedding_parameters(const Architecture& a) { return 1.0 * a.vocabulary * a.hidden; }
+
+/// The most that a token of a model of such layers uses.
+double most_active(const Architecture& a) {
+  return kMostActive * (attention_parameters(a, a.layers) + embedding_parameters(a));
+}
+
+/// What is neither in experts nor in a separate input embedding has to hold the attention.
+void check_experts(TomlTable& table, const Architecture& a) {
+  const double embedding = a.tied_embeddings ? 0.0 : embedding_parameters(a);
+  const double dense = a.parameters - a.expert_parameters() - embedding;
+  if (dense >= 0.5 * attention_parameters(a, a.attention_layers)) return;
+  table.refuse("active_parameters_billion",
+               fmt::format("enough for the routed experts of a token and the attention: as it is, "
+                           "the experts of all layers have {:.4g} of {:.4g} (1e9) parameters",
+                           a.expert_parameters() / 1e9, a.parameters / 1e9));
 }
 
 void read_experts(TomlTable& table, Architecture& a) {
@@ -37,29 +68,31 @@ void read_experts(TomlTable& table, Architecture& a) {
     table.refuse("experts_per_token", "at most as many as experts");
   a.expert_layers = a.layers;
   table.take("expert_layers", a.expert_layers, {1, 1000});
+  if (a.expert_layers > a.layers) table.refuse("expert_layers", "at most as many as layers");
   table.need("active_parameters_billion", a.active_parameters, {1e-6, 1e6});
   a.active_parameters *= 1e9;
   if (a.active_parameters > a.parameters)
     table.refuse("active_parameters_billion", "no more than parameters_billion");
+  if (a.active_parameters > most_active(a))
+    table.refuse("active_parameters_billion",
+                 fmt::format("at most {:.3g} (1e9) with such layers; are units mixed up?",
+                             most_active(a) / 1e9));
+  check_experts(table, a);
 }
 
-/// The least that such layers hold: four square-ish matrices would be the attention alone.
-double least_parameters(const Architecture& a) {
-  const double attention = 2.0 * a.hidden * a.head_size * (a.heads + a.kv_heads);
-  return a.attention_layers * attention;
-}
-
+/// Before anything is known of experts.
 void read_size(TomlTable& table, Architecture& a) {
   table.need("parameters_billion", a.parameters, {});
   a.parameters *= 1e9;
   a.active_parameters = a.parameters;
-  const double least = least_parameters(a);
-  if (a.parameters < 0.5 * least || a.parameters > 1e4 * (least + a.hidden * 1e4))
-    table.refuse(
-        "parameters_billion",
-        fmt::format("about the parameters of such layers, of which the attention alone has "
-                    "{:.3g} (1e9); are units mixed up?",
-                    least / 1e9));
+  const bool dense = table.kind("experts") == TomlTable::Kind::absent;
+  const double attention = attention_parameters(a, a.attention_layers);
+  const double most = dense ? most_active(a) : most_active(a) * kMostInAll / kMostActive;
+  if (a.parameters >= 0.5 * attention && a.parameters <= most) return;
+  table.refuse("parameters_billion",
+               fmt::format("about the parameters of such layers, {:.3g} to {:.3g} (1e9), of which "
+                           "the attention alone has {:.3g}; are units mixed up?",
+                           0.5 * attention / 1e9, most / 1e9, attention / 1e9));
 }
 
 void read_bytes(TomlTable& table, Architecture& a) {

@@ -36,11 +36,12 @@ struct Architecture {
   std::uint32_t experts_per_token = 0;
   std::uint32_t expert_layers = 0;
   Precision precision = Precision::bf16;  ///< of weights and arithmetic
-  double weight_bytes = 0;                ///< of one parameter
+  double weight_bytes = 0;                ///< of one parameter; the mean, where they differ
   double kv_bytes_per_token = 0;
-  double state_bytes_per_sequence = 0;  ///< recurrent layers: read and written every step
-  double attention_flop = 0;            ///< a (token, attended token) pair, all layers
-  bool tied_embeddings = false;         ///< the input embedding is the output projection
+  double state_bytes_per_sequence = 0;      ///< recurrent layers: read and written every step
+  double attention_flop = 0;                ///< a (token, attended token) pair, all layers
+  bool tied_embeddings = false;             ///< the input embedding is the output projection
+  std::uint32_t collectives_per_layer = 2;  ///< 1 where a layer is attention or a mixer alone
 
   /// Parameters of all routed experts together.
   [[nodiscard]] double expert_parameters() const;

@@ -58,6 +58,18 @@ TEST(Architecture, EveryShippedModelIsReadAndNamesItsSource) {
   }
 }
 
+TEST(Architecture, CheckpointsInEightBitsWeighWhatTheyKeepInSixteen) {
+  const auto bytes = [](const std::string& name) {
+    const auto& a = testing::architecture_named(name);
+    return a.parameters * a.weight_bytes;
+  };
+  // Three matrices of 16384 x 53248 in 124 of 126 layers have one byte, everything else two.
+  const double narrow = 124.0 * 3.0 * 16384.0 * 53248.0;
+  EXPECT_NEAR(bytes("meta-llama/Llama-3.1-405B-Instruct-FP8"), 2.0 * 405.85e9 - narrow, 0.1e9);
+  // Embedding and output have two.
+  EXPECT_NEAR(bytes("nvidia/Llama-3.1-8B-Instruct-FP8"), 8.03e9 + 2.0 * 128256.0 * 4096.0, 0.01e9);
+}
+
 TEST(Architecture, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_EQ(problem(kDense + "layer = 3\n"), "m.toml:10: 'layer' is not known, is 'layers' meant?");
   EXPECT_EQ(problem("name = \"x\"\n"), "m.toml:1: 'source' is missing");
@@ -74,6 +86,39 @@ TEST(Architecture, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_THAT(problem(kDense + "attention_layers = 33\n"), HasSubstr("at most as many as layers"));
 }
 
+TEST(Architecture, HeadsThatDoNotShareTheirKvHeadsEvenlyAreRefused) {
+  std::string toml = kDense;
+  toml.replace(toml.find("kv_heads = 8"), 12, "kv_heads = 5");
+  EXPECT_EQ(problem(toml), "m.toml:6: 'kv_heads': expected a divisor of the 32 heads");
+}
+
+TEST(Architecture, ExpertsThatAModelCannotHoldAreRefused) {
+  // The numbers of Qwen3-30B-A3B, and each fact wrong by itself.
+  const auto mixture = [](const std::string& layers, const std::string& all,
+                          const std::string& active) {
+    return problem(R"(name = "mixture"
+source = "made up"
+layers = 48
+hidden = 2048
+heads = 32
+kv_heads = 4
+head_size = 128
+vocabulary = 151936
+experts = 128
+experts_per_token = 8
+expert_layers = )" +
+                   layers + "\nparameters_billion = " + all +
+                   "\nactive_parameters_billion = " + active + "\n");
+  };
+  EXPECT_EQ(mixture("48", "30.53", "3.35"), "");
+  EXPECT_THAT(mixture("900", "30.53", "3.35"),
+              HasSubstr("m.toml:11: 'expert_layers': expected at most as many as layers"));
+  // 30.53 - 1.9 and all experts 16/15 of it: more than there are.
+  EXPECT_THAT(mixture("48", "30.53", "1.9"),
+              HasSubstr("the experts of all layers have 30.54 of 30.53 (1e9) parameters"));
+  EXPECT_THAT(mixture("48", "30530", "3350"), HasSubstr("are units mixed up?"));
+}
+
 TEST(Architecture, ParametersThatSuchLayersCannotHaveAreRefused) {
   auto with = [](const std::string& count) {
     std::string toml = kDense;
@@ -81,6 +126,9 @@ TEST(Architecture, ParametersThatSuchLayersCannotHaveAreRefused) {
   };
   EXPECT_THAT(problem(with("8030000000")), HasSubstr("are units mixed up?"));
   EXPECT_THAT(problem(with("0.00803")), HasSubstr("are units mixed up?"));
+  EXPECT_EQ(problem(with("8030")),
+            "m.toml:9: 'parameters_billion': expected about the parameters of such layers, 0.671 "
+            "to 74.7 (1e9), of which the attention alone has 1.34; are units mixed up?");
   EXPECT_EQ(problem(with("6.0")), "");
 }
 

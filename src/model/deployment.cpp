@@ -40,8 +40,11 @@ struct Share {
     return 2.0 * architecture.dense_parameters() / count + expert_flop();
   }
   [[nodiscard]] double attention_flop() const { return architecture.attention_flop / count; }
-  /// Each layer adds up twice what the devices have (Shoeybi et al., Megatron-LM, 2019).
-  [[nodiscard]] double collectives() const { return count > 1.0 ? 2.0 * architecture.layers : 0.0; }
+  /// Each layer adds up what the devices have after its attention and after its feed-forward part
+  /// (Shoeybi et al., Megatron-LM, 2019).
+  [[nodiscard]] double collectives() const {
+    return count > 1.0 ? 1.0 * architecture.collectives_per_layer * architecture.layers : 0.0;
+  }
   /// Sent by a device for a token: activations of two bytes, as a ring sends them.
   [[nodiscard]] double link_bytes() const {
     return collectives() * 2.0 * architecture.hidden * 2.0 * (count - 1.0) / count;
@@ -56,7 +59,7 @@ void set_times(const Share& share, StepCoefficients& c) {
   const double bandwidth = device.memory_bandwidth;
   c.overhead = time.step + a.layers * time.layer;
   if (a.experts > 0) c.overhead += a.expert_layers * time.expert_layer;
-  if (a.weight_bytes <= 1.0) c.overhead += a.layers * time.quantised_layer;
+  if (a.weight_bytes < 2.0) c.overhead += a.layers * time.quantised_layer;
   c.overhead_per_sequence = time.sequence;
   c.compute_per_token =
       (time.compute * share.flop() + time.expert_compute * share.expert_flop()) / peak;
@@ -131,6 +134,10 @@ Status set_clock(const Device& device, double mhz, StepCoefficients& c) {
 }
 
 Status set_cap(const Device& device, const EngineLimits& limits, StepCoefficients& c) {
+  if (limits.power_cap && limits.power_cap->in_si() > device.max_power)
+    return failure(Code::infeasible,
+                   fmt::format("{}: a power cap of {:g} W, expected at most its max_w, {:g} W",
+                               device.name, limits.power_cap->in_si(), device.max_power));
   if (limits.power_cap) c.power_cap = limits.devices * limits.power_cap->in_si();
   const double base = c.idle_power + c.active_power;
   if (c.power_cap > base) return {};
@@ -138,21 +145,6 @@ Status set_cap(const Device& device, const EngineLimits& limits, StepCoefficient
                  fmt::format("{}: a power cap of {:.4g} W, expected more than the {:.4g} W that a "
                              "device draws when it does next to nothing",
                              device.name, c.power_cap / limits.devices, base / limits.devices));
-}
-
-Status check_devices(const Architecture& a, const Device& device, const EngineLimits& limits) {
-  if (limits.devices == 0 || !std::has_single_bit(limits.devices) || limits.devices > a.heads)
-    return failure(
-        Code::infeasible,
-        fmt::format("{} on {} devices, expected 1, 2, 4, ... and no more than its {} heads", a.name,
-                    limits.devices, a.heads));
-  if (limits.devices > 1 && device.link_bandwidth <= 0.0)
-    return failure(
-        Code::infeasible,
-        fmt::format("{}: {} of them cannot work together, for no link_bandwidth_gb_per_s "
-                    "is given",
-                    device.name, limits.devices));
-  return {};
 }
 
 /// Tokens that the KV cache of all devices together holds.
@@ -177,6 +169,28 @@ Result<double> kv_capacity(const Share& share, const EngineLimits& limits) {
 
 }  // namespace
 
+Status check_sharing(const Architecture& a, const Device& device, std::uint32_t devices) {
+  const bool even = devices > 0 && std::has_single_bit(devices) && a.heads % devices == 0 &&
+                    (a.kv_heads % devices == 0 || devices % a.kv_heads == 0);
+  if (!even)
+    return failure(
+        Code::infeasible,
+        fmt::format("{} on {} devices, expected 1, 2, 4, ... that share its {} heads and "
+                    "{} KV heads evenly",
+                    a.name, devices, a.heads, a.kv_heads));
+  if (devices > 1 && device.link_bandwidth <= 0.0)
+    return failure(
+        Code::infeasible,
+        fmt::format("{}: {} of them cannot work together, for no link_bandwidth_gb_per_s is given",
+                    device.name, devices));
+  if (device.peak_of(a.precision) <= 0.0)
+    return failure(Code::infeasible,
+                   fmt::format("{0} computes in {1}, for which {2} has no peak ({1}_tflops or that "
+                               "of a wider precision)",
+                               a.name, name_of(a.precision), device.name));
+  return {};
+}
+
 StepCoefficients coefficients_of(const Architecture& architecture, const Device& device,
                                  std::uint32_t devices) {
   const Share share{architecture, device, 1.0 * devices};
@@ -185,13 +199,13 @@ StepCoefficients coefficients_of(const Architecture& architecture, const Device&
   set_energies(share, c);
   if (architecture.experts > 0)
     c.expert_share = 1.0 * architecture.experts_per_token / architecture.experts;
-  calibrate(device.calibration_of(architecture.name), c);
+  calibrate(device.calibration_of(architecture.name, devices), c);
   return c;
 }
 
 Result<Deployment> deploy(const Architecture& architecture, const Device& device,
                           const EngineLimits& limits) {
-  NW_CHECK(check_devices(architecture, device, limits));
+  NW_CHECK(check_sharing(architecture, device, limits.devices));
   NW_TRY(const double tokens, kv_capacity({architecture, device, 1.0 * limits.devices}, limits));
   StepCoefficients c = coefficients_of(architecture, device, limits.devices);
   if (limits.core_mhz) NW_CHECK(set_clock(device, *limits.core_mhz, c));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A language model on a device, or on several that share each layer (tensor parallel): what the
-// steps of its engine cost, and how many tokens its KV cache holds. A model that does not fit, a
-// clock that the device does not have, and a power cap below what flows anyway are errors.
+// steps of its engine cost, and how many tokens its KV cache holds. A model that does not fit or
+// cannot be shared or computed, a clock that the device does not have, and a power cap below what
+// flows anyway or above the device's own are errors.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +37,13 @@ struct Deployment {
 [[nodiscard]] Result<Deployment> deploy(const Architecture& architecture, const Device& device,
                                         const EngineLimits& limits);
 
+/// Whether that many devices can share the model (heads cannot be cut, devices talk over a link)
+/// and compute in its precision.
+[[nodiscard]] Status check_sharing(const Architecture& architecture, const Device& device,
+                                   std::uint32_t devices);
+
 /// The coefficients by themselves, at the device's own clock and with no cap but its highest power;
-/// whether the model fits is not asked.
+/// whether the model fits is not asked. check_sharing() holds.
 [[nodiscard]] StepCoefficients coefficients_of(const Architecture& architecture,
                                                const Device& device, std::uint32_t devices);
 

@@ -91,7 +91,7 @@ TEST(Deployment, BytesAWeightHalveMemoryAndArithmetic) {
 
 TEST(Deployment, ACalibrationScalesWhatItNames) {
   Device device = plain_device();
-  device.calibrations = {{"plain", 2, 3, 5, 7}};
+  device.calibrations = {{"plain", 0, 2, 3, 5, 7}};
   const auto one = coefficients_of(plain_model(), plain_device(), 2);
   const auto c = coefficients_of(plain_model(), device, 2);
   EXPECT_DOUBLE_EQ(c.memory_weights, 2 * one.memory_weights);
@@ -143,7 +143,9 @@ TEST(Deployment, WhatCannotBeIsRefused) {
   EXPECT_THAT(refused({.core_mhz = 1001.0}),
               HasSubstr("a core clock of 1001 MHz, expected 500 to"));
   EXPECT_THAT(refused({.devices = 3}), HasSubstr("expected 1, 2, 4, ..."));
-  EXPECT_THAT(refused({.devices = 16}), HasSubstr("no more than its 8 heads"));
+  EXPECT_EQ(refused({.devices = 16}),
+            "plain on 16 devices, expected 1, 2, 4, ... that share its 8 heads and 2 KV heads "
+            "evenly");
   Device small = plain_device();
   small.memory = 2e9;
   EXPECT_THAT(refused({}, small), HasSubstr("plain does not fit on 1 x plain"));
@@ -153,6 +155,44 @@ TEST(Deployment, WhatCannotBeIsRefused) {
   Device clockless = plain_device();
   clockless.most_mhz = 0;
   EXPECT_THAT(refused({.core_mhz = 900.0}, clockless), HasSubstr("its clocks are not known"));
+}
+
+TEST(Deployment, ACapAboveTheDevicesOwnIsRefused) {
+  EXPECT_EQ(refused({.power_cap = Watts(50000)}),
+            "plain: a power cap of 50000 W, expected at most its max_w, 500 W");
+  EXPECT_EQ(refused({.power_cap = Watts(500)}), "");
+}
+
+TEST(Deployment, HeadsAreNotCut) {
+  Architecture forty = plain_model();
+  forty.heads = 40;
+  forty.kv_heads = 8;
+  EXPECT_TRUE(deploy(forty, plain_device(), {.devices = 8}));
+  EXPECT_FALSE(deploy(forty, plain_device(), {.devices = 16}));
+  forty.kv_heads = 5;
+  EXPECT_FALSE(deploy(forty, plain_device(), {.devices = 2}));
+}
+
+TEST(Deployment, APrecisionWithoutAPeakIsRefused) {
+  Architecture wide = plain_model();
+  wide.precision = Precision::fp32;
+  Device device = plain_device();
+  EXPECT_TRUE(deploy(wide, device, {}));
+  device.peak = {0, 0, 1e14, 2e14, 0};
+  const auto refusal = deploy(wide, device, {});
+  ASSERT_FALSE(refusal);
+  EXPECT_EQ(refusal.error().message,
+            "plain computes in fp32, for which plain has no peak (fp32_tflops or that of a wider "
+            "precision)");
+}
+
+TEST(Deployment, LayersThatAreOneMixerTalkOnce) {
+  Architecture mixers = plain_model();
+  mixers.collectives_per_layer = 1;
+  const auto twice = coefficients_of(plain_model(), plain_device(), 2);
+  const auto once = coefficients_of(mixers, plain_device(), 2);
+  EXPECT_DOUBLE_EQ(once.link, twice.link / 2);
+  EXPECT_DOUBLE_EQ(once.link_per_token, twice.link_per_token / 2);
 }
 
 TEST(Deployment, ALargeModelNeedsSeveralDevices) {

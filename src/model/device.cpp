@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "core/toml_reader.hpp"
 #include "model/device_keys.hpp"
@@ -30,8 +32,9 @@ void read_peaks(TomlTable& sheet, Device& device) {
     const auto key = fmt::format("{}_tflops", name_of(static_cast<Precision>(i)));
     take_scaled(sheet, key, device.peak[i], {0.1, 1e5, "10^12 operations a second"}, 1e12);
   }
-  if (device.peak_of(Precision::fp4) <= 0.0)
-    sheet.refuse("bf16_tflops", "a peak of at least one precision");
+  // Attention works in 16 bits whatever the weights have, and typical energies are of that peak.
+  if (device.peak_of(Precision::bf16) <= 0.0)
+    sheet.refuse("bf16_tflops", "a peak of 16 or 32 bits");
 }
 
 void read_sheet(TomlTable sheet, Device& device) {
@@ -45,6 +48,8 @@ void read_sheet(TomlTable sheet, Device& device) {
   if (device.max_power <= device.idle_power) sheet.refuse("max_w", "more than idle_w");
   take_scaled(sheet, "least_mhz", device.least_mhz, {50, 10000, "MHz"}, 1);
   take_scaled(sheet, "most_mhz", device.most_mhz, {50, 10000, "MHz"}, 1);
+  if ((device.most_mhz > 0.0) != (device.least_mhz > 0.0))
+    sheet.refuse(device.most_mhz > 0.0 ? "least_mhz" : "most_mhz", "both ends or neither");
   if (device.most_mhz < device.least_mhz) sheet.refuse("most_mhz", "at least least_mhz");
   sheet.finish();
 }
@@ -68,6 +73,7 @@ Calibration read_calibration(TomlTable table) {
   constexpr Plausible kFactor{0, 20, "times the device's own"};
   Calibration calibration;
   table.need("model", calibration.model);
+  table.take("devices", calibration.devices, {1, 4096});
   take_quantity(table, "step_time", calibration.step_time, kFactor);
   take_quantity(table, "sequence_time", calibration.sequence_time, kFactor);
   take_quantity(table, "step_energy", calibration.step_energy, kFactor);
@@ -77,9 +83,10 @@ Calibration read_calibration(TomlTable table) {
 }
 
 void read_band(TomlTable table, ErrorBand& band) {
-  table.take("median_pct", band.median_pct, {0, 1000});
+  constexpr double kMost = 1e9;  // a fit to nonsense is that wrong, and says so
+  table.take("median_pct", band.median_pct, {0, kMost});
   table.take("low", band.low, {0, 1});
-  table.take("high", band.high, {1, 1000});
+  table.take("high", band.high, {1, kMost});
   table.finish();
 }
 
@@ -87,22 +94,38 @@ void read_calibrations(TomlTable& root, Device& device) {
   for (auto& table : root.tables("calibration")) {
     device.calibrations.push_back(read_calibration(table));
     const auto& last = device.calibrations.back();
-    const bool twice = std::ranges::count(device.calibrations, last.model, &Calibration::model) > 1;
-    if (twice) table.refuse("model", "each model once");
+    const auto same = [&](const Calibration& other) {
+      return other.model == last.model && other.devices == last.devices;
+    };
+    if (std::ranges::count_if(device.calibrations, same) > 1)
+      table.refuse("model", "each model and number of devices once");
   }
 }
 
 }  // namespace
 
 double Device::peak_of(Precision precision) const {
+  const auto bf16 = static_cast<std::size_t>(Precision::bf16);
+  const auto fp16 = static_cast<std::size_t>(Precision::fp16);
+  if (precision == Precision::fp16 && peak[fp16] <= 0.0 && peak[bf16] > 0.0) return peak[bf16];
   for (auto i = static_cast<std::size_t>(precision) + 1; i-- > 0;)
     if (peak[i] > 0.0) return peak[i];
   return 0.0;
 }
 
-Calibration Device::calibration_of(std::string_view model) const {
-  const auto found = std::ranges::find(calibrations, model, &Calibration::model);
-  return found == calibrations.end() ? Calibration{} : *found;
+Calibration Device::calibration_of(std::string_view model, std::uint32_t devices) const {
+  const auto distance = [&](const Calibration& one) {
+    if (one.devices == 0) return std::numeric_limits<double>::max();
+    return std::abs(std::log2(1.0 * one.devices / devices));
+  };
+  const Calibration* nearest = nullptr;
+  for (const auto& one : calibrations) {
+    if (one.model != model) continue;
+    const bool nearer = nearest == nullptr || distance(one) < distance(*nearest) ||
+                        (distance(one) == distance(*nearest) && one.devices < nearest->devices);
+    if (nearer) nearest = &one;
+  }
+  return nearest == nullptr ? Calibration{} : *nearest;
 }
 
 EnergyFactors typical_energies(const Device& device) {

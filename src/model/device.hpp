@@ -22,7 +22,7 @@ struct TimeFactors {
   double step = 1e-3;             ///< engine and launches, a step
   double layer = 3e-5;            ///< the same, a layer
   double expert_layer = 5e-5;     ///< added, a layer with routed experts
-  double quantised_layer = 7e-5;  ///< added, a layer whose weights have one byte or less
+  double quantised_layer = 7e-5;  ///< added, a layer whose weights have less than two bytes
   double sequence = 4e-5;         ///< engine, a decoding sequence
   double collective = 1.5e-5;     ///< two a layer, times log2 of the devices
   double weights = 1.25;          ///< ratio to the memory bandwidth; likewise the next three
@@ -49,12 +49,14 @@ struct EnergyFactors {
   double sequence = 0;        ///< joules, a decoding sequence
 };
 
-/// Corrections for one architecture on this device, learned from measurements of just that.
+/// Corrections for one architecture on so many of this device, learned from measurements of just
+/// that.
 struct Calibration {
   std::string model;
-  double step_time = 1;      ///< of what a step takes whatever its batch
-  double sequence_time = 1;  ///< of what grows with the batch
-  double step_energy = 1;    ///< likewise
+  std::uint32_t devices = 0;  ///< 0: any number
+  double step_time = 1;       ///< of what a step takes whatever its batch
+  double sequence_time = 1;   ///< of what grows with the batch
+  double step_energy = 1;     ///< likewise
   double sequence_energy = 1;
 };
 
@@ -75,8 +77,8 @@ struct Device {
   std::array<double, kPrecisions> peak{};  ///< operations a second; 0: not in hardware
   double idle_power = 0;
   double max_power = 0;
-  double least_mhz = 0;  ///< of the core clock; 0: not known, then it cannot be set
-  double most_mhz = 0;
+  double least_mhz = 0;          ///< of the core clock; 0: not known, then it cannot be set
+  double most_mhz = 0;           ///< known where least_mhz is
   double clock_exponent = 0.87;  ///< arithmetic takes (most / clock) to this power as long
   double voltage_slope = 0.4;    ///< voltage is 1 - slope (1 - clock / most) of the highest
   double cap_slowdown = 0.38;    ///< see StepCoefficients
@@ -86,10 +88,12 @@ struct Device {
   ErrorBand time_error;
   ErrorBand energy_error;
 
-  /// Peak for arithmetic in `precision`: the next wider one that the hardware has.
+  /// Peak for arithmetic in `precision`: the next wider one that the hardware has, where the two of
+  /// 16 bits stand in for each other. 0 where there is none.
   [[nodiscard]] double peak_of(Precision precision) const;
-  /// Corrections for a model; none are ones.
-  [[nodiscard]] Calibration calibration_of(std::string_view model) const;
+  /// Corrections for a model on so many devices; those of the nearest number (by ratio, of two
+  /// equally near ones the smaller) stand in for others. None are ones.
+  [[nodiscard]] Calibration calibration_of(std::string_view model, std::uint32_t devices) const;
 };
 
 /// Energies by rule of thumb from idle and highest power, for devices that nobody measured: at full
@@ -97,7 +101,7 @@ struct Device {
 [[nodiscard]] EnergyFactors typical_energies(const Device& device);
 
 [[nodiscard]] Result<Device> parse_device(std::string_view bytes, std::string_view file);
-/// What parse_device reads.
+/// What parse_device reads, if its texts are printable and its numbers what a device can have.
 [[nodiscard]] std::string to_toml(const Device& device);
 
 }  // namespace negawatt::model

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <initializer_list>
 #include <iterator>
+#include <limits>
 #include <numeric>
 
 #include "model/deployment.hpp"
@@ -67,14 +68,144 @@ double energy_of(const StepCoefficients& c, const Sample& sample) {
   return sum;
 }
 
-/// Everything about a sample that a fit needs, worked out once.
-struct Prepared {
-  const Sample* sample = nullptr;
-  RooflineSample time;
-  std::vector<double> energy_shares;  ///< joules by energy factor; that of `active` is left 0
+/// Nothing takes less time than by the sheet's rates. Work on a link may hide behind other work.
+TimeFactors least_times() {
+  TimeFactors least{};
+  for (const auto& key : kTimeKeys) least.*key.member = 0.0;
+  for (const auto ratio : {&TimeFactors::weights, &TimeFactors::experts, &TimeFactors::kv,
+                           &TimeFactors::state, &TimeFactors::compute, &TimeFactors::attention})
+    least.*ratio = 1.0;
+  return least;
+}
+
+/// No byte that is read and no operation is free, and something flows while a step runs.
+EnergyFactors least_energies(const Device& device) {
+  constexpr double kOfTypical = 0.25;
+  const EnergyFactors typical = typical_energies(device);
+  EnergyFactors least{};
+  for (const auto energy :
+       {&EnergyFactors::active, &EnergyFactors::weights, &EnergyFactors::experts,
+        &EnergyFactors::kv, &EnergyFactors::state, &EnergyFactors::compute})
+    least.*energy = kOfTypical * typical.*energy;
+  return least;
+}
+
+template <class Factors>
+struct Start {
+  Factors values;
+  Factors scale;  ///< above 0: a factor that is 0 can be learned all the same
+  Factors least;
 };
 
-Prepared prepare(const Device& zero, const Sample& sample) {
+bool is_held(const DeviceFitOptions& options, std::string_view key) {
+  return std::ranges::count(options.held, key) > 0;
+}
+
+template <class Factors, std::size_t N>
+Prior prior_of(const std::array<FactorKey<Factors>, N>& keys, const Start<Factors>& start,
+               const DeviceFitOptions& options) {
+  Prior prior;
+  prior.weight = options.prior_weight;
+  for (const auto& key : keys) {
+    prior.values.push_back(start.values.*key.member);
+    prior.scale.push_back(is_held(options, key.key) ? 0.0 : start.scale.*key.member);
+    prior.least.push_back(start.least.*key.member);
+    prior.most.push_back(std::numeric_limits<double>::infinity());
+  }
+  return prior;
+}
+
+template <class Factors, std::size_t N>
+void assign(const std::array<FactorKey<Factors>, N>& keys, std::span<const double> values,
+            Factors& factors) {
+  for (std::size_t i = 0; i < N; ++i) factors.*keys[i].member = values[i];
+}
+
+/// The device with a calibration for the sample's architecture alone.
+StepCoefficients calibrated_by(const Device& device, const Sample& sample,
+                               Calibration calibration) {
+  Device copy = device;
+  calibration.model = sample.architecture->name;
+  copy.calibrations = {calibration};
+  return uncapped(*sample.architecture, copy, sample.devices);
+}
+
+/// Of a step and of a sequence. A curve has some ten samples: each one's error counts.
+Prior correction_prior() {
+  return {{1.0, 1.0},
+          {1.0, 1.0},
+          0.02,
+          {kLeastCorrection, kLeastCorrection},
+          {kMostCorrection, kMostCorrection}};
+}
+
+void fit_calibrated_times(const Device& device, std::span<const Sample> samples,
+                          Calibration& calibration) {
+  std::vector<RooflineSample> rooflines;
+  for (const auto& sample : samples) {
+    if (sample.seconds <= 0.0) continue;
+    RooflineSample roofline;
+    roofline.seconds = sample.seconds;
+    add_parameter(calibrated_by(device, sample, {"", 0, 1, 0, 0, 0}), sample, roofline);
+    add_parameter(calibrated_by(device, sample, {"", 0, 0, 1, 0, 0}), sample, roofline);
+    rooflines.push_back(std::move(roofline));
+  }
+  std::vector<const RooflineSample*> pointers;
+  pointers.reserve(rooflines.size());
+  for (const auto& roofline : rooflines) pointers.push_back(&roofline);
+  const auto factors = fit_roofline(pointers, correction_prior());
+  calibration.step_time = factors[0];
+  calibration.sequence_time = factors[1];
+}
+
+void fit_calibrated_energies(const Device& device, std::span<const Sample> samples,
+                             Calibration& calibration) {
+  std::vector<LinearSample> rows;
+  for (const auto& sample : samples) {
+    if (sample.joules <= 0.0) continue;
+    const auto energy = [&](double step, double sequence) {
+      return energy_of(
+          calibrated_by(device, sample,
+                        {"", 0, calibration.step_time, calibration.sequence_time, step, sequence}),
+          sample);
+    };
+    const double known = energy(0, 0);
+    rows.push_back({{energy(1, 0) - known, energy(0, 1) - known}, known, sample.joules});
+  }
+  const auto factors = fit_linear(rows, correction_prior());
+  calibration.step_energy = factors[0];
+  calibration.sequence_energy = factors[1];
+}
+
+}  // namespace
+
+Cost predicted(const Device& device, const Sample& sample) {
+  const ServingModel model(coefficients_of(*sample.architecture, device, sample.devices));
+  Cost sum;
+  for (const auto& [load, count] : sample.steps) sum += count * model.step(load);
+  return sum;
+}
+
+Device unfitted(const Device& device, std::span<const Sample> samples,
+                const DeviceFitOptions& options) {
+  Device sheet = device;
+  sheet.calibrations.clear();
+  const EnergyFactors typical = typical_energies(device);
+  if (std::ranges::any_of(samples, [](const Sample& sample) { return sample.seconds > 0.0; }))
+    for (const auto& key : kTimeKeys)
+      if (!is_held(options, key.key)) sheet.time.*key.member = TimeFactors{}.*key.member;
+  if (std::ranges::any_of(samples, [](const Sample& sample) { return sample.joules > 0.0; }))
+    for (const auto& key : kEnergyKeys)
+      if (!is_held(options, key.key)) sheet.energy.*key.member = typical.*key.member;
+  return sheet;
+}
+
+SampleFits::SampleFits(const Device& device, std::span<const Sample> samples) {
+  const Device zero = bare(device);
+  for (const auto& sample : samples) samples_.push_back(prepare(zero, sample));
+}
+
+SampleFits::Prepared SampleFits::prepare(const Device& zero, const Sample& sample) {
   Prepared prepared{&sample, {}, {}};
   prepared.time.seconds = sample.seconds;
   for (const auto& key : kTimeKeys) {
@@ -91,208 +222,65 @@ Prepared prepare(const Device& zero, const Sample& sample) {
   return prepared;
 }
 
-template <class Factors, std::size_t N>
-Prior prior_of(const std::array<FactorKey<Factors>, N>& keys, const Factors& factors,
-               const DeviceFitOptions& options) {
-  Prior prior;
-  prior.weight = options.prior_weight;
-  for (const auto& key : keys) {
-    const double value = factors.*key.member;
-    prior.values.push_back(value);
-    const bool held = std::ranges::count(options.held, key.key) > 0;
-    prior.scale.push_back(held ? 0.0 : value);
-  }
-  return prior;
-}
-
-template <class Factors, std::size_t N>
-void assign(const std::array<FactorKey<Factors>, N>& keys, std::span<const double> values,
-            Factors& factors) {
-  for (std::size_t i = 0; i < N; ++i) factors.*keys[i].member = values[i];
-}
-
-Device fit_prepared(const Device& device, std::span<const Prepared* const> samples,
-                    const DeviceFitOptions& options) {
+Device SampleFits::fit(const Device& device, std::span<const std::size_t> seen,
+                       const DeviceFitOptions& options) const {
   Device fitted = device;
   fitted.calibrations.clear();
   std::vector<const RooflineSample*> times;
-  for (const auto* sample : samples)
-    if (sample->sample->seconds > 0.0) times.push_back(&sample->time);
-  const auto factors = fit_roofline(times, prior_of(kTimeKeys, device.time, options));
+  for (const std::size_t i : seen)
+    if (samples_[i].sample->seconds > 0.0) times.push_back(&samples_[i].time);
+  const Start<TimeFactors> from{device.time, TimeFactors{}, least_times()};
+  const Prior prior = prior_of(kTimeKeys, from, options);
+  const auto factors = times.empty() ? prior.values : fit_roofline(times, prior);
   assign(kTimeKeys, factors, fitted.time);
 
   std::vector<LinearSample> energies;
-  for (const auto* sample : samples) {
-    if (sample->sample->joules <= 0.0) continue;
-    const double device_seconds = sample->sample->devices * roofline_seconds(sample->time, factors);
-    LinearSample row{sample->energy_shares, device.idle_power * device_seconds,
-                     sample->sample->joules};
+  for (const std::size_t i : seen) {
+    const Sample& sample = *samples_[i].sample;
+    if (sample.joules <= 0.0) continue;
+    const double device_seconds = sample.devices * roofline_seconds(samples_[i].time, factors);
+    LinearSample row{samples_[i].energy_shares, device.idle_power * device_seconds, sample.joules};
     row.shares.front() = device_seconds;  // active power
     energies.push_back(std::move(row));
   }
-  assign(kEnergyKeys, fit_linear(energies, prior_of(kEnergyKeys, device.energy, options)),
-         fitted.energy);
+  if (energies.empty()) return fitted;
+  const Start<EnergyFactors> start{device.energy, typical_energies(device), least_energies(device)};
+  assign(kEnergyKeys, fit_linear(energies, prior_of(kEnergyKeys, start, options)), fitted.energy);
   // What always flows leaves room for work, whatever the measurements were.
   fitted.energy.active =
       std::min(fitted.energy.active, 0.95 * (device.max_power - device.idle_power));
   return fitted;
 }
 
-/// The device with a calibration for the sample's architecture alone.
-StepCoefficients calibrated_by(const Device& device, const Sample& sample,
-                               Calibration calibration) {
-  Device copy = device;
-  calibration.model = sample.architecture->name;
-  copy.calibrations = {calibration};
-  return uncapped(*sample.architecture, copy, sample.devices);
-}
-
-constexpr double kCalibrationWeight =
-    0.02;  // a curve has some ten samples; each one's error counts
-
-void fit_calibrated_times(const Device& device, std::span<const Sample> samples,
-                          Calibration& calibration) {
-  std::vector<RooflineSample> rooflines;
-  for (const auto& sample : samples) {
-    if (sample.seconds <= 0.0) continue;
-    RooflineSample roofline;
-    roofline.seconds = sample.seconds;
-    add_parameter(calibrated_by(device, sample, {"", 1, 0, 0, 0}), sample, roofline);
-    add_parameter(calibrated_by(device, sample, {"", 0, 1, 0, 0}), sample, roofline);
-    rooflines.push_back(std::move(roofline));
-  }
-  std::vector<const RooflineSample*> pointers;
-  pointers.reserve(rooflines.size());
-  for (const auto& roofline : rooflines) pointers.push_back(&roofline);
-  const auto factors = fit_roofline(pointers, {{1.0, 1.0}, {1.0, 1.0}, kCalibrationWeight});
-  calibration.step_time = factors[0];
-  calibration.sequence_time = factors[1];
-}
-
-void fit_calibrated_energies(const Device& device, std::span<const Sample> samples,
-                             Calibration& calibration) {
-  std::vector<LinearSample> rows;
-  for (const auto& sample : samples) {
-    if (sample.joules <= 0.0) continue;
-    const auto energy = [&](double step, double sequence) {
-      return energy_of(
-          calibrated_by(device, sample,
-                        {"", calibration.step_time, calibration.sequence_time, step, sequence}),
-          sample);
-    };
-    const double known = energy(0, 0);
-    rows.push_back({{energy(1, 0) - known, energy(0, 1) - known}, known, sample.joules});
-  }
-  const auto factors = fit_linear(rows, {{1.0, 1.0}, {1.0, 1.0}, kCalibrationWeight});
-  calibration.step_energy = factors[0];
-  calibration.sequence_energy = factors[1];
-}
-
-double quantile(const std::vector<double>& sorted, double share) {
-  const double at = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(at);
-  const std::size_t above = std::min(below + 1, sorted.size() - 1);
-  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
-}  // namespace
-
-Cost predicted(const Device& device, const Sample& sample) {
-  const ServingModel model(coefficients_of(*sample.architecture, device, sample.devices));
-  Cost sum;
-  for (const auto& [load, count] : sample.steps) sum += count * model.step(load);
-  return sum;
-}
-
 Device fit_device(const Device& device, std::span<const Sample> samples,
                   const DeviceFitOptions& options) {
-  const Device zero = bare(device);
-  std::vector<Prepared> prepared;
-  for (const auto& sample : samples) prepared.push_back(prepare(zero, sample));
-  std::vector<const Prepared*> all;
-  all.reserve(prepared.size());
-  for (const auto& one : prepared) all.push_back(&one);
-  return fit_prepared(device, all, options);
+  std::vector<std::size_t> all(samples.size());
+  std::iota(all.begin(), all.end(), 0U);
+  return SampleFits(device, samples).fit(device, all, options);
 }
 
 Calibration fit_calibration(const Device& device, std::span<const Sample> samples) {
   Calibration calibration;
   if (samples.empty()) return calibration;
   calibration.model = samples.front().architecture->name;
+  calibration.devices = samples.front().devices;
   fit_calibrated_times(device, samples, calibration);
   fit_calibrated_energies(device, samples, calibration);
   return calibration;
 }
 
 void calibrate(Device& device, std::span<const Sample> samples) {
-  std::vector<const Architecture*> done;
+  std::vector<std::pair<const Architecture*, std::uint32_t>> done;
   for (const auto& sample : samples) {
-    if (std::ranges::count(done, sample.architecture) > 0) continue;
-    done.push_back(sample.architecture);
+    const std::pair of{sample.architecture, sample.devices};
+    if (std::ranges::find(done, of) != done.end()) continue;
+    done.push_back(of);
     std::vector<Sample> own;
     std::ranges::copy_if(samples, std::back_inserter(own), [&](const Sample& other) {
-      return other.architecture == sample.architecture;
+      return std::pair{other.architecture, other.devices} == of;
     });
     device.calibrations.push_back(fit_calibration(device, own));
   }
-}
-
-std::vector<Ratio> held_out_ratios(const Device& device, std::span<const Sample> samples,
-                                   const DeviceFitOptions& options, HeldOut held_out,
-                                   bool calibrated) {
-  const Device zero = bare(device);
-  std::vector<Prepared> prepared;
-  for (const auto& sample : samples) prepared.push_back(prepare(zero, sample));
-
-  const auto seen_by = [&](const Sample& tested, const Sample& other) {
-    if (held_out == HeldOut::row) return &tested != &other;
-    return held_out == HeldOut::none || tested.curve != other.curve;
-  };
-  std::vector<Ratio> ratios;
-  for (const auto& tested : samples) {
-    std::vector<const Prepared*> seen;
-    std::vector<Sample> siblings;
-    for (const auto& other : prepared) {
-      if (!seen_by(tested, *other.sample)) continue;
-      seen.push_back(&other);
-      if (other.sample->curve == tested.curve) siblings.push_back(*other.sample);
-    }
-    Device fitted = fit_prepared(device, seen, options);
-    if (calibrated && !siblings.empty()) calibrate(fitted, siblings);
-    const Cost cost = predicted(fitted, tested);
-    ratios.push_back({tested.seconds / cost.time.in_si(), tested.joules / cost.energy.in_si()});
-  }
-  return ratios;
-}
-
-FitError error_of(std::vector<double> ratios) {
-  std::erase(ratios, 0.0);
-  if (ratios.empty()) return {};
-  std::ranges::sort(ratios);
-  std::vector<double> errors;
-  errors.reserve(ratios.size());
-  for (const double ratio : ratios) errors.push_back(std::abs(1.0 / ratio - 1.0));
-  std::ranges::sort(errors);
-  FitError error;
-  error.median_pct = 100.0 * quantile(errors, 0.5);
-  error.mean_pct = 100.0 * std::accumulate(errors.begin(), errors.end(), 0.0) /
-                   static_cast<double>(errors.size());
-  error.p95_pct = 100.0 * quantile(errors, 0.95);
-  error.band = {error.median_pct, std::min(1.0, quantile(ratios, 0.05)),
-                std::max(1.0, quantile(ratios, 0.95))};
-  return error;
-}
-
-FitError time_error_of(std::span<const Ratio> ratios) {
-  std::vector<double> times;
-  for (const auto& ratio : ratios) times.push_back(ratio.time);
-  return error_of(std::move(times));
-}
-
-FitError energy_error_of(std::span<const Ratio> ratios) {
-  std::vector<double> energies;
-  for (const auto& ratio : ratios) energies.push_back(ratio.energy);
-  return error_of(std::move(energies));
 }
 
 }  // namespace negawatt::model

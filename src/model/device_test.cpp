@@ -52,8 +52,8 @@ TEST(Device, WritingAndReadingKeepsEverything) {
   device.least_mhz = 210;
   device.most_mhz = 1410;
   device.link_bandwidth = 3e11;
-  device.source = "a \"quoted\" \\ source";
-  device.calibrations = {{"a/model", 1.5, 0.5, 2.0, 0.25}};
+  device.source = "a \"quoted\" \\ source, caf\xc3\xa9, \xe2\x82\xac, \xf0\x9f\x94\x8b";
+  device.calibrations = {{"a/model", 0, 1.5, 0.5, 2.0, 0.25}, {"a/model", 2, 1, 1, 1, 1}};
   device.time_error = {7.5, 0.75, 1.25};
   device.energy_error = {8.5, 0.5, 1.5};
 
@@ -61,14 +61,28 @@ TEST(Device, WritingAndReadingKeepsEverything) {
   const auto read = parse_device(toml, "d.toml");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(to_toml(*read), toml);
+  EXPECT_THAT(toml, HasSubstr("caf\\U000000E9, \\U000020AC, \\U0001F50B"));
   EXPECT_EQ(read->source, device.source);
   for (const auto& key : kTimeKeys)
     EXPECT_NEAR(read->time.*key.member, device.time.*key.member, 1e-12) << key.key;
   for (const auto& key : kEnergyKeys)
     EXPECT_NEAR(read->energy.*key.member / (device.energy.*key.member), 1.0, 1e-5) << key.key;
-  EXPECT_EQ(read->calibration_of("a/model").sequence_energy, 0.25);
-  EXPECT_EQ(read->calibration_of("another").step_time, 1.0);
+  EXPECT_EQ(read->calibrations.front().sequence_energy, 0.25);
+  EXPECT_EQ(read->calibrations.back().devices, 2U);
+  EXPECT_EQ(read->calibration_of("another", 1).step_time, 1.0);
   EXPECT_EQ(read->energy_error.high, 1.5);
+}
+
+TEST(Device, CorrectionsAreThoseOfTheNearestNumberOfDevices) {
+  Device device;
+  device.calibrations = {{"m", 4, 4, 1, 1, 1}, {"m", 1, 1, 1, 1, 1}, {"any", 0, 7, 1, 1, 1}};
+  EXPECT_EQ(device.calibration_of("m", 1).step_time, 1.0);
+  EXPECT_EQ(device.calibration_of("m", 2).step_time, 1.0);  // as near as 4
+  EXPECT_EQ(device.calibration_of("m", 4).step_time, 4.0);
+  EXPECT_EQ(device.calibration_of("m", 8).step_time, 4.0);
+  EXPECT_EQ(device.calibration_of("any", 8).step_time, 7.0);
+  device.calibrations.push_back({"any", 2, 3, 1, 1, 1});
+  EXPECT_EQ(device.calibration_of("any", 8).step_time, 3.0);
 }
 
 TEST(Device, UnitsThatAreMixedUpAreRefused) {
@@ -94,12 +108,25 @@ TEST(Device, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_EQ(problem(kSheet + "[energy]\nactive_w = 350\n"),
             "d.toml:11: 'energy.active_w' is 350, expected less than max_w without idle_w");
   EXPECT_THAT(problem(kSheet + "[[calibration]]\nmodel = \"m\"\n[[calibration]]\nmodel = \"m\"\n"),
-              HasSubstr("expected each model once"));
+              HasSubstr("expected each model and number of devices once"));
   EXPECT_THAT(problem("checked = \"\"\n"), HasSubstr("d.toml:1: 'name' is missing"));
+}
+
+TEST(Device, ASheetNeedsAPeakOfSixteenBitsOrMore) {
+  EXPECT_EQ(problem(with("bf16_tflops", "fp8_tflops")), "d.toml:4: 'sheet.bf16_tflops' is missing");
+  EXPECT_EQ(problem(with("bf16_tflops", "fp32_tflops")), "");
+}
+
+TEST(Device, ClocksAreKnownFromBothEndsOrNotAtAll) {
+  EXPECT_EQ(problem(kSheet + "most_mhz = 1980\n"), "d.toml:4: 'sheet.least_mhz' is missing");
+  EXPECT_EQ(problem(kSheet + "least_mhz = 345\n"), "d.toml:4: 'sheet.most_mhz' is missing");
+  EXPECT_EQ(problem(kSheet + "least_mhz = 345\nmost_mhz = 1980\n"), "");
 }
 
 TEST(Device, APrecisionThatTheHardwareLacksRunsInTheNextWiderOne) {
   Device device;
+  device.peak = {1.0, 0.0, 8.0, 0.0, 0.0};
+  EXPECT_EQ(device.peak_of(Precision::fp16), 8.0);  // one of 16 bits stands in for the other
   device.peak = {1.0, 8.0, 0.0, 0.0, 0.0};
   EXPECT_EQ(device.peak_of(Precision::fp4), 8.0);
   EXPECT_EQ(device.peak_of(Precision::bf16), 8.0);
@@ -112,6 +139,21 @@ TEST(Device, EveryShippedDeviceIsReadAndDrawsLessThanItsMostAtRest) {
     const Device device = testing::shipped_device(name);
     EXPECT_LT(device.idle_power + device.energy.active, device.max_power) << name;
     EXPECT_FALSE(device.checked.empty()) << name;
+    ASSERT_GT(device.memory_bandwidth, 0.0) << name;
+    // Nothing is faster than the sheet, no byte and no operation is free.
+    for (const double ratio : {device.time.weights, device.time.experts, device.time.kv,
+                               device.time.state, device.time.compute, device.time.attention})
+      EXPECT_GE(ratio, 1.0) << name;
+    const EnergyFactors& energy = device.energy;
+    for (const double joules : {energy.active, energy.weights, energy.experts, energy.kv,
+                                energy.state, energy.compute, energy.link})
+      EXPECT_GT(joules, 0.0) << name;
+    for (const auto& one : device.calibrations)
+      for (const double factor :
+           {one.step_time, one.sequence_time, one.step_energy, one.sequence_energy}) {
+        EXPECT_GE(factor, 0.3) << name << " " << one.model;
+        EXPECT_LE(factor, 3.0) << name << " " << one.model;
+      }
   }
 }
 

@@ -1,18 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
 #include "model/device.hpp"
 #include "model/device_keys.hpp"
 
 namespace negawatt::model {
 namespace {
 
-/// A TOML basic string.
+/// The character that `text`, which is UTF-8, starts with and that is not ASCII; takes it off.
+std::uint32_t take_character(std::string_view& text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  std::uint32_t character = lead & (0xFFU >> (length + 1));
+  for (const char c : text.substr(1, length - 1))
+    character = character << 6U | (static_cast<unsigned char>(c) & 0x3FU);
+  text.remove_prefix(std::min(length, text.size()));
+  return character;
+}
+
+/// Printable text as a TOML basic string of ASCII alone, as the reader wants it.
 std::string quoted(std::string_view text) {
   std::string out = "\"";
-  for (const char c : text) {
+  while (!text.empty()) {
+    const char c = text.front();
+    if ((c & 0x80) != 0) {
+      out += fmt::format("\\U{:08X}", take_character(text));
+      continue;
+    }
     if (c == '"' || c == '\\') out += '\\';
     out += c;
+    text.remove_prefix(1);
   }
   return out + '"';
 }
@@ -66,6 +89,7 @@ std::string to_toml(const Device& device) {
   put_band(out, "energy", device.energy_error);
   for (const auto& calibration : device.calibrations) {
     out += fmt::format("\n[[calibration]]\nmodel = {}\n", quoted(calibration.model));
+    if (calibration.devices > 0) out += fmt::format("devices = {}\n", calibration.devices);
     put(out, "step_time", calibration.step_time);
     put(out, "sequence_time", calibration.sequence_time);
     put(out, "step_energy", calibration.step_energy);

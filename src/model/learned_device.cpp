@@ -10,8 +10,8 @@ namespace negawatt::model {
 namespace {
 
 HeldOutError held_out_error(const Device& device, std::span<const Sample> samples,
-                            const DeviceFitOptions& options, HeldOut held_out, bool calibrated) {
-  const auto ratios = held_out_ratios(device, samples, options, held_out, calibrated);
+                            const DeviceFitOptions& options, Trial trial) {
+  const auto ratios = held_out_ratios(device, samples, options, trial);
   return {time_error_of(ratios), energy_error_of(ratios)};
 }
 
@@ -28,18 +28,29 @@ std::string line(std::string_view what, const FitError& error) {
                      error.median_pct, error.mean_pct, error.p95_pct);
 }
 
+/// What was measured at all.
+std::string medians(const HeldOutError& error) {
+  std::string text;
+  if (error.time.median_pct > 0.0) text = fmt::format("time {:.1f} %", error.time.median_pct);
+  if (error.energy.median_pct > 0.0)
+    text += fmt::format("{}energy {:.1f} %", text.empty() ? "" : " and ", error.energy.median_pct);
+  return text;
+}
+
 }  // namespace
 
 LearnedDevice learn_device(const Device& device, std::span<const Sample> samples,
-                           const DeviceFitOptions& options) {
+                           const DeviceFitOptions& options, bool calibrated) {
+  const Device sheet = unfitted(device, samples, options);
   LearnedDevice learned;
   learned.samples = samples.size();
   learned.curves = curves_in(samples);
-  learned.row = held_out_error(device, samples, options, HeldOut::row, true);
+  learned.calibrated = calibrated;
+  learned.row = held_out_error(sheet, samples, options, {HeldOut::row, calibrated});
   if (learned.curves > 1)
-    learned.curve = held_out_error(device, samples, options, HeldOut::curve, false);
-  learned.device = fit_device(device, samples, options);
-  calibrate(learned.device, samples);
+    learned.curve = held_out_error(sheet, samples, options, {HeldOut::curve, false});
+  learned.device = fit_device(sheet, samples, options);
+  if (calibrated) calibrate(learned.device, samples);
   const HeldOutError& harsher = learned.curves > 1 ? learned.curve : learned.row;
   learned.device.time_error = harsher.time.band;
   learned.device.energy_error = harsher.energy.band;
@@ -47,9 +58,11 @@ LearnedDevice learn_device(const Device& device, std::span<const Sample> samples
 }
 
 std::string errors_text(const LearnedDevice& learned) {
-  std::string text =
-      fmt::format("{}: {} measurements, {} curves; errors on what the fit has not seen\n",
-                  learned.device.name, learned.samples, learned.curves);
+  std::string text = fmt::format(
+      "{}: {} measurements, {} curves, {} corrections by model; errors on what the fit has not "
+      "seen\n",
+      learned.device.name, learned.samples, learned.curves,
+      learned.calibrated ? "with" : "without");
   text += line("time, a row", learned.row.time);
   text += line("energy, a row", learned.row.energy);
   text += line("time, a whole curve", learned.curve.time);
@@ -58,16 +71,12 @@ std::string errors_text(const LearnedDevice& learned) {
 }
 
 std::string errors_line(const LearnedDevice& learned) {
-  std::string text = fmt::format("{} measurements in {} curves; median error of time {:.1f} %",
-                                 learned.samples, learned.curves, learned.row.time.median_pct);
-  if (learned.row.energy.median_pct > 0.0)
-    text += fmt::format(" and energy {:.1f} %", learned.row.energy.median_pct);
-  text += " on a row that was left out";
-  if (learned.curves < 2) return text;
-  text += fmt::format("; time {:.1f} %", learned.curve.time.median_pct);
-  if (learned.curve.energy.median_pct > 0.0)
-    text += fmt::format(" and energy {:.1f} %", learned.curve.energy.median_pct);
-  return text + " on a whole curve that was left out";
+  std::string text =
+      fmt::format("{} measurements in {} curves; median error of {} on a row that was left out",
+                  learned.samples, learned.curves, medians(learned.row));
+  if (learned.curves > 1)
+    text += fmt::format("; {} on a whole curve that was left out", medians(learned.curve));
+  return text;
 }
 
 }  // namespace negawatt::model

@@ -10,6 +10,7 @@
 
 #include "model/device.hpp"
 #include "model/device_fit.hpp"
+#include "model/held_out.hpp"
 
 namespace negawatt::model {
 
@@ -22,13 +23,16 @@ struct LearnedDevice {
   Device device;
   std::size_t samples = 0;
   std::size_t curves = 0;
-  HeldOutError row;    ///< corrected for by the rest of the row's curve
+  bool calibrated = true;
+  HeldOutError row;    ///< of fits like that of the device, which saw the rest of the row's curve
   HeldOutError curve;  ///< uncorrected; all zeroes with one curve only
 };
 
-/// The error bands of the device are those of whole curves, or of rows where there is one curve.
+/// Begins at the sheet of `device`, whatever was fitted before; see unfitted(). With `calibrated`,
+/// architectures are corrected for, in the device and in the errors of rows. The error bands of the
+/// device are those of whole curves, or of rows where there is one curve.
 [[nodiscard]] LearnedDevice learn_device(const Device& device, std::span<const Sample> samples,
-                                         const DeviceFitOptions& options);
+                                         const DeviceFitOptions& options, bool calibrated = true);
 
 /// The errors, for a person: a few lines.
 [[nodiscard]] std::string errors_text(const LearnedDevice& learned);

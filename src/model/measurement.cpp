@@ -13,6 +13,7 @@
 #include "core/csv.hpp"
 #include "core/nearest_name.hpp"
 #include "core/text.hpp"
+#include "model/deployment.hpp"
 
 namespace negawatt::model {
 namespace {
@@ -78,14 +79,37 @@ Result<const Architecture*> model_in(const CsvReader& csv, std::size_t column,
                                nearest.empty() ? "" : fmt::format(", is '{}' meant?", nearest)));
 }
 
+/// A positive number that is not far beyond what exists, so that no sum of them overflows.
+Result<double> positive_to(const CsvReader& csv, std::size_t column, double most) {
+  NW_TRY(const double value, csv.positive(column));
+  if (value <= most) return value;
+  return csv.error_in(column, fmt::format("at most {:g}", most));
+}
+
 /// An optional column: 0 when it or the field is not there.
 Result<double> optional_positive(const CsvReader& csv, std::size_t column) {
+  constexpr double kMost = 1e12;
   if (column == csv.columns().size() || csv.field(column).empty()) return 0.0;
-  return csv.positive(column);
+  return positive_to(csv, column, kMost);
+}
+
+/// Meters and sheets differ, and some meters leave out what flows anyway; kilojoules and
+/// milliseconds are wrong by a thousand.
+Status check_power(const CsvReader& csv, const Measurement& m, const Device& device) {
+  if (m.seconds == 0.0 || m.joules == 0.0) return {};
+  constexpr double kTooLittle = 30.0;
+  constexpr double kTooMuch = 2.0;
+  const double watts = m.joules / m.seconds / m.devices;
+  if (watts >= device.idle_power / kTooLittle && watts <= device.max_power * kTooMuch) return {};
+  return csv.error(fmt::format(
+      "energy_j / time_s is {:.4g} W on each of {} devices, expected about {:g} to {:g} W, idle_w "
+      "to max_w of {}; are units mixed up?",
+      watts, m.devices, device.idle_power, device.max_power, device.name));
 }
 
 Result<Measurement> measurement_in(const CsvReader& csv, const Columns& at,
-                                   std::span<const Architecture> architectures) {
+                                   std::span<const Architecture> architectures,
+                                   const Device& device) {
   Measurement m;
   NW_TRY(m.architecture, model_in(csv, at.model, architectures));
   const auto phase = std::ranges::find(kPhases, csv.field(at.phase));
@@ -93,13 +117,16 @@ Result<Measurement> measurement_in(const CsvReader& csv, const Columns& at,
     return csv.error_in(at.phase, "prefill, decode, serving, request or uncached");
   m.phase = static_cast<Phase>(phase - kPhases.begin());
   NW_TRY(m.devices, csv.whole(at.devices, 1));
-  NW_TRY(m.sequences, csv.positive(at.sequences));
-  NW_TRY(m.input_tokens, csv.positive(at.input));
-  NW_TRY(m.output_tokens, csv.positive(at.output));
+  const Status shared = check_sharing(*m.architecture, device, m.devices);
+  if (!shared) return csv.error(shared.error().message);
+  NW_TRY(m.sequences, positive_to(csv, at.sequences, 1e6));
+  NW_TRY(m.input_tokens, positive_to(csv, at.input, 1e9));
+  NW_TRY(m.output_tokens, positive_to(csv, at.output, 1e9));
   if (m.output_tokens < 1.0) return csv.error_in(at.output, "at least one token");
   NW_TRY(m.seconds, optional_positive(csv, at.time));
   NW_TRY(m.joules, optional_positive(csv, at.energy));
   if (m.seconds == 0.0 && m.joules == 0.0) return csv.error("neither time_s nor energy_j is given");
+  NW_CHECK(check_power(csv, m, device));
   return m;
 }
 
@@ -129,7 +156,8 @@ Sample sample_of(const Measurement& m) {
 }
 
 Result<std::vector<Sample>> parse_measurements(std::string_view bytes, std::string_view file,
-                                               std::span<const Architecture> architectures) {
+                                               std::span<const Architecture> architectures,
+                                               const Device& device) {
   CsvReader csv(bytes, file);
   NW_CHECK(csv.read_header());
   NW_TRY(const Columns at, columns_of(csv));
@@ -138,7 +166,7 @@ Result<std::vector<Sample>> parse_measurements(std::string_view bytes, std::stri
   while (true) {
     NW_TRY(const bool more, csv.next());
     if (!more) break;
-    NW_TRY(Measurement m, measurement_in(csv, at, architectures));
+    NW_TRY(Measurement m, measurement_in(csv, at, architectures, device));
     const std::string curve(at.curve == csv.columns().size() ? "" : csv.field(at.curve));
     m.curve = curves.try_emplace({m.architecture, m.devices, curve}, curves.size()).first->second;
     samples.push_back(sample_of(m));

@@ -5,7 +5,8 @@
 //
 //   model,phase,devices,sequences,input_tokens,output_tokens[,time_s][,energy_j][,curve]
 //
-// An unknown model or phase, and what a measurement cannot be, is an error with file and line.
+// An unknown model or phase, devices that cannot share the model, a power that such devices cannot
+// draw, and what a measurement cannot be otherwise, is an error with file and line.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +42,10 @@ struct Measurement {
 
 [[nodiscard]] Sample sample_of(const Measurement& measurement);
 
-/// Samples of one model and number of devices are a curve, unless the file says otherwise. They
-/// point into `architectures`.
+/// Measured on `device`. Samples of one model and number of devices are a curve, unless the file
+/// says otherwise. They point into `architectures`.
 [[nodiscard]] Result<std::vector<Sample>> parse_measurements(
-    std::string_view bytes, std::string_view file, std::span<const Architecture> architectures);
+    std::string_view bytes, std::string_view file, std::span<const Architecture> architectures,
+    const Device& device);
 
 }  // namespace negawatt::model

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "core/result.hpp"
@@ -10,11 +11,16 @@
 namespace negawatt::model {
 namespace {
 
-/// Normal equations with a unit diagonal, and those unknowns that are not held at 0.
+/// Normal equations with a unit diagonal, and those unknowns that are not held at 0 or at their
+/// top.
 class Problem {
  public:
-  Problem(std::size_t n, std::vector<double> squares, std::vector<double> product)
-      : n_(n), squares_(std::move(squares)), product_(std::move(product)), x_(n, 0.0) {}
+  Problem(std::vector<double> squares, std::vector<double> product, std::vector<double> top)
+      : n_(product.size()),
+        squares_(std::move(squares)),
+        product_(std::move(product)),
+        top_(std::move(top)),
+        x_(n_, 0.0) {}
 
   [[nodiscard]] const std::vector<double>& solve() {
     // Each pass frees one unknown; a cycle is impossible in theory, and cut off in rounding.
@@ -31,7 +37,7 @@ class Problem {
   }
 
  private:
-  /// The unknown at 0 whose growth lowers the sum most.
+  /// The unknown at one of its ends whose way inwards lowers the sum most.
   [[nodiscard]] std::optional<std::size_t> steepest() const {
     std::optional<std::size_t> best;
     double least = 1e-10;
@@ -39,6 +45,7 @@ class Problem {
       if (std::ranges::count(free_, i) + std::ranges::count(refused_, i) > 0) continue;
       double slope = product_[i];
       for (std::size_t j = 0; j < n_; ++j) slope -= squares_[i * n_ + j] * x_[j];
+      if (x_[i] > 0.0) slope = -slope;
       if (slope > least) {
         least = slope;
         best = i;
@@ -47,36 +54,57 @@ class Problem {
     return best;
   }
 
-  /// Moves to the least sum of the free unknowns, dropping those that would become negative.
+  /// Moves to the least sum of the free unknowns, dropping those that meet an end on the way.
   /// False when the last one freed is dependent on the others.
   bool settle() {
     while (!free_.empty()) {
       const auto target = unconstrained();
       if (!target) return false;
+      std::vector<Move> moves(free_.size());
       double step = 1.0;
-      for (std::size_t k = 0; k < free_.size(); ++k) {
-        const double from = x_[free_[k]];
-        const double to = (*target)[k];
-        if (to <= 0.0) step = std::min(step, from / std::max(from - to, 1e-300));
+      for (std::size_t k = 0; k < moves.size(); ++k) {
+        moves[k] = {free_[k], (*target)[k], way(free_[k], (*target)[k])};
+        step = std::min(step, moves[k].reach);
       }
-      for (std::size_t k = 0; k < free_.size(); ++k)
-        x_[free_[k]] += step * ((*target)[k] - x_[free_[k]]);
+      for (const auto& move : moves) x_[move.unknown] += step * (move.target - x_[move.unknown]);
       if (step >= 1.0) return true;
-      drop_zeros(*target);
+      drop(moves, step);
     }
     return true;
   }
 
-  void drop_zeros(const std::vector<double>& target) {
-    std::vector<std::size_t> kept;
-    for (std::size_t k = 0; k < free_.size(); ++k) {
-      const std::size_t i = free_[k];
-      if (target[k] <= 0.0 && x_[i] <= 1e-14)
-        x_[i] = 0.0;
+  /// Of a free unknown to its target.
+  struct Move {
+    std::size_t unknown = 0;
+    double target = 0.0;
+    double reach = 1.0;  ///< share of the way after which it meets an end
+  };
+
+  /// The share of the way of unknown `i` to `target` after which it meets an end; 1: none.
+  [[nodiscard]] double way(std::size_t i, double target) const {
+    constexpr double kTiny = 1e-300;
+    if (target <= 0.0) return x_[i] / std::max(x_[i] - target, kTiny);
+    if (target >= top_[i]) return (top_[i] - x_[i]) / std::max(target - x_[i], kTiny);
+    return 1.0;
+  }
+
+  /// Those that have met an end after `step` stay there; at least one has.
+  void drop(const std::vector<Move>& moves, double step) {
+    free_.clear();
+    for (const auto& move : moves) {
+      if (move.reach <= step)
+        x_[move.unknown] = move.target <= 0.0 ? 0.0 : top_[move.unknown];
       else
-        kept.push_back(i);
+        free_.push_back(move.unknown);
     }
-    free_ = std::move(kept);
+  }
+
+  /// What is asked of unknown `i`, less what the unknowns that are not free give.
+  [[nodiscard]] double product_left(std::size_t i) const {
+    double sum = product_[i];
+    for (std::size_t j = 0; j < n_; ++j)
+      if (x_[j] > 0.0 && std::ranges::count(free_, j) == 0) sum -= squares_[i * n_ + j] * x_[j];
+    return sum;
   }
 
   /// Cholesky on the free unknowns; none when they are dependent.
@@ -91,7 +119,7 @@ class Problem {
         if (i == j && sum < 1e-12) return std::nullopt;
         factor[i * m + j] = i == j ? std::sqrt(sum) : sum / factor[j * m + j];
       }
-      double sum = product_[free_[i]];
+      double sum = product_left(free_[i]);
       for (std::size_t k = 0; k < i; ++k) sum -= factor[i * m + k] * solution[k];
       solution[i] = sum / factor[i * m + i];
     }
@@ -105,6 +133,7 @@ class Problem {
   std::size_t n_;
   std::vector<double> squares_;
   std::vector<double> product_;
+  std::vector<double> top_;
   std::vector<double> x_;
   std::vector<std::size_t> free_;
   std::vector<std::size_t> refused_;
@@ -123,22 +152,35 @@ void LeastSquares::add(std::span<const double> row, double target) {
   }
 }
 
-std::vector<double> LeastSquares::nonnegative() const {
+std::vector<double> LeastSquares::within(std::span<const double> least,
+                                         std::span<const double> most) const {
   std::vector<double> scale(n_);
   for (std::size_t i = 0; i < n_; ++i) {
+    NW_ASSERT(least[i] <= most[i]);
     const double square = squares_[i * n_ + i];
     scale[i] = square > 0.0 ? 1.0 / std::sqrt(square) : 0.0;
   }
   std::vector<double> squares(n_ * n_);
   std::vector<double> product(n_);
+  std::vector<double> top(n_, std::numeric_limits<double>::infinity());
   for (std::size_t i = 0; i < n_; ++i) {
-    for (std::size_t j = 0; j < n_; ++j)
+    product[i] = product_[i];
+    for (std::size_t j = 0; j < n_; ++j) {
       squares[i * n_ + j] = squares_[i * n_ + j] * scale[i] * scale[j];
-    product[i] = product_[i] * scale[i];
+      product[i] -= squares_[i * n_ + j] * least[j];
+    }
+    product[i] *= scale[i];
+    if (scale[i] > 0.0) top[i] = (most[i] - least[i]) / scale[i];
   }
-  std::vector<double> x = Problem(n_, std::move(squares), std::move(product)).solve();
-  for (std::size_t i = 0; i < n_; ++i) x[i] *= scale[i];
+  std::vector<double> x = Problem(std::move(squares), std::move(product), top).solve();
+  for (std::size_t i = 0; i < n_; ++i)  // what is at its top is there exactly
+    x[i] = x[i] >= top[i] ? most[i] : std::min(least[i] + x[i] * scale[i], most[i]);
   return x;
+}
+
+std::vector<double> LeastSquares::nonnegative() const {
+  return within(std::vector<double>(n_, 0.0),
+                std::vector<double>(n_, std::numeric_limits<double>::infinity()));
 }
 
 }  // namespace negawatt::model

@@ -58,7 +58,22 @@ TEST(Nonnegative, AColumnOfZeroesAndATwinGetNothingMore) {
   EXPECT_EQ(x[2], 0.0);
 }
 
-RC_GTEST_PROP(Nonnegative, NoUnknownCouldMoveAndLowerTheSum, ()) {
+TEST(Nonnegative, EndsThatBindAreKept) {
+  // (x - 5)^2 + (x + y - 6)^2: free 5 and 1. With x at most 3, y is 3, and with both at most 2, 2.
+  LeastSquares squares(2);
+  squares.add(std::vector<double>{1, 0}, 5);
+  squares.add(std::vector<double>{1, 1}, 6);
+  const auto within = [&](std::vector<double> least, std::vector<double> most) {
+    return squares.within(least, most);
+  };
+  EXPECT_EQ(within({0, 0}, {3, 10}), (std::vector<double>{3, 3}));
+  EXPECT_EQ(within({0, 0}, {2, 2}), (std::vector<double>{2, 2}));
+  // With y at least 3: 2 (x - 4)^2 + ... is least halfway between 5 and 3.
+  EXPECT_NEAR(within({0, 3}, {9, 9})[0], 4.0, 1e-12);
+  EXPECT_EQ(within({0, 3}, {9, 9})[1], 3.0);
+}
+
+RC_GTEST_PROP(Nonnegative, NoUnknownBetweenItsEndsCouldMoveAndLowerTheSum, ()) {
   const auto number = [] {
     return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(-1000, 1000)) / 100.0;
   };
@@ -70,13 +85,22 @@ RC_GTEST_PROP(Nonnegative, NoUnknownCouldMoveAndLowerTheSum, ()) {
     problem.rows.push_back(row);
     problem.targets.push_back(number());
   }
+  std::vector<double> least;
+  std::vector<double> most;
+  for (std::size_t j = 0; j < unknowns; ++j) {
+    least.push_back(number() / 10.0);
+    most.push_back(least.back() + std::abs(number()) / 10.0);
+  }
+  LeastSquares squares(unknowns);
+  for (std::size_t i = 0; i < problem.rows.size(); ++i)
+    squares.add(problem.rows[i], problem.targets[i]);
   // The conditions of Karush, Kuhn and Tucker: for a convex problem they are enough.
-  const auto x = solve(problem);
+  const auto x = squares.within(least, most);
   const auto slope = slopes(problem, x);
   for (std::size_t j = 0; j < unknowns; ++j) {
-    RC_ASSERT(x[j] >= 0.0);
-    RC_ASSERT(slope[j] >= -1e-6);
-    RC_ASSERT(x[j] == 0.0 || std::abs(slope[j]) <= 1e-6);
+    RC_ASSERT(x[j] >= least[j] && x[j] <= most[j]);
+    if (x[j] < most[j]) RC_ASSERT(slope[j] >= -1e-6);
+    if (x[j] > least[j]) RC_ASSERT(slope[j] <= 1e-6);
   }
 }
 

@@ -49,7 +49,13 @@ class Unknowns {
 
   [[nodiscard]] std::vector<double> solve(const LeastSquares& squares) const {
     std::vector<double> parameters = prior_->values;
-    const auto solution = squares.nonnegative();
+    std::vector<double> least;
+    std::vector<double> most;
+    for (const std::size_t i : free_) {
+      least.push_back(prior_->least[i]);
+      most.push_back(prior_->most[i]);
+    }
+    const auto solution = squares.within(least, most);
     for (std::size_t k = 0; k < free_.size(); ++k) parameters[free_[k]] = solution[k];
     return parameters;
   }

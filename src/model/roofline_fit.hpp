@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Fits of times that are a sum, over parts of the work, of rest + max(memory, compute), each linear
-// in the same non-negative parameters. Least relative errors, squared up to 30 % and in proportion
-// beyond, with a pull towards given values for what the measurements say little about.
-// Deterministic; nothing fails.
+// in the same parameters, each of which has a least, 0 by itself, and a most. Least relative
+// errors, squared up to 30 % and in proportion beyond, with a pull towards given values for what
+// the measurements say little about. Deterministic; nothing fails.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,10 @@ struct Prior {
   std::vector<double> values;
   std::vector<double> scale;  ///< 0: held at its value
   double weight = 0.01;
+  // What those that are not held may be.
+  std::vector<double> least = std::vector<double>(values.size(), 0.0);
+  std::vector<double> most =
+      std::vector<double>(values.size(), std::numeric_limits<double>::infinity());
 };
 
 [[nodiscard]] double roofline_seconds(const RooflineSample& sample,
