@@ -21,7 +21,7 @@ const std::string kRows =
 
 class FitCli : public ::testing::Test {
  protected:
-  Finished fit(const std::string& rows, const std::string& options = "") {
+  Finished fit(const std::string& rows) {
     folder.file("s.csv", kHeader + rows);
     return run_negawatt(folder, "fit s.csv --device " + kData + "devices/l4.toml --models " +
                                     kData + "models/qwen3-8b.toml --out d.toml " + options);
@@ -34,6 +34,7 @@ class FitCli : public ::testing::Test {
   }
 
   TemporaryFolder folder;
+  std::string options;
 };
 
 TEST_F(FitCli, RefusesWhatTheDeviceCannotHaveMeasured) {
@@ -49,9 +50,10 @@ TEST_F(FitCli, RefusesWhatTheDeviceCannotHaveMeasured) {
 }
 
 TEST_F(FitCli, RefusesASourceThatNoFileCanHold) {
-  expect_refused(fit(kRows, "--source 'two\nlines'"),
-                 "--source: 'two\\x0alines', expected one line of printable text");
-  EXPECT_EQ(fit(kRows, "--source 'caf\xc3\xa9'").exit_code, 0);
+  options = "--source 'two\nlines'";
+  expect_refused(fit(kRows), "--source: 'two\\x0alines', expected one line of printable text");
+  options = "--source 'caf\xc3\xa9'";
+  EXPECT_EQ(fit(kRows).exit_code, 0);
   EXPECT_NE(read_file(folder.path("d.toml"))->find("factors fitted to caf\\U000000E9"),
             std::string::npos);
 }
@@ -72,7 +74,8 @@ TEST_F(FitCli, ErrorsAreThoseOfWhatItWrites) {
   ASSERT_EQ(with.exit_code, 0) << with.error;
   EXPECT_NE(with.error.find("with corrections by model"), std::string::npos) << with.error;
   const auto corrected = *read_file(folder.path("d.toml"));
-  const auto without = fit(kRows, "--no-calibration");
+  options = "--no-calibration";
+  const auto without = fit(kRows);
   ASSERT_EQ(without.exit_code, 0) << without.error;
   EXPECT_NE(without.error.find("without corrections by model"), std::string::npos);
   const auto plain = *read_file(folder.path("d.toml"));
@@ -83,7 +86,8 @@ TEST_F(FitCli, ErrorsAreThoseOfWhatItWrites) {
 }
 
 TEST_F(FitCli, ADeviceThatWasFittedIsFittedAgainToTheSame) {
-  ASSERT_EQ(fit(kRows, "--source 'four runs'").exit_code, 0);
+  options = "--source 'four runs'";
+  ASSERT_EQ(fit(kRows).exit_code, 0);
   const auto first = *read_file(folder.path("d.toml"));
   const auto run = run_negawatt(folder, "fit s.csv --device d.toml --models " + kData +
                                             "models/qwen3-8b.toml --out again.toml "
