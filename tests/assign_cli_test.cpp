@@ -92,7 +92,7 @@ TEST_F(AssignCli, ANameMayHoldCommasOrAnEqualSign) {
   for (std::size_t at = 0; (at = systems.find("small,", at)) != std::string::npos; at += 9)
     systems.replace(at, 5, "\"a,b,c=d\"");
   const auto json = nlohmann::json::parse(
-      assign("--json --capacity 'large=0.9,a,b,c=d=2'", kRequests, systems).out);
+      assign("--json --capacity 'large=0.9,a,b,c=d=2'", {.systems = systems}).out);
   EXPECT_DOUBLE_EQ(json["energy_j"], 38.0);
   const auto fixed = nlohmann::json::parse(
       assign("--json --policy input-threshold --threshold 'small=large,input=8'").out);

@@ -289,7 +289,7 @@ TEST_F(Cli, LearnsADeviceFromMeasurements) {
   expect_refused(run_negawatt(folder_, "fit s.csv --hold computer" + options),
                  "--hold: 'computer' is no factor of a device, is 'compute' meant?");
   const std::string model = data + "models/qwen3-8b.toml";
-  expect_refused(run_negawatt(folder, "fit s.csv" + options + " --models " + model),
+  expect_refused(run_negawatt(folder_, "fit s.csv" + options + " --models " + model),
                  model + ": the model 'Qwen/Qwen3-8B' is there twice");
 }
 

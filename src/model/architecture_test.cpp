@@ -89,7 +89,7 @@ TEST(Architecture, WhatIsWrongIsNamedWithItsLine) {
 TEST(Architecture, HeadsThatDoNotShareTheirKvHeadsEvenlyAreRefused) {
   std::string toml = kDense;
   toml.replace(toml.find("kv_heads = 8"), 12, "kv_heads = 5");
-  EXPECT_EQ(problem(toml), "m.toml:6: 'kv_heads': expected a divisor of the 32 heads");
+  EXPECT_EQ(problem(toml), "m.toml:6: 'kv_heads' is 5, expected a divisor of the 32 heads");
 }
 
 TEST(Architecture, ExpertsThatAModelCannotHoldAreRefused) {
@@ -112,7 +112,7 @@ expert_layers = )" +
   };
   EXPECT_EQ(mixture("48", "30.53", "3.35"), "");
   EXPECT_THAT(mixture("900", "30.53", "3.35"),
-              HasSubstr("m.toml:11: 'expert_layers': expected at most as many as layers"));
+              HasSubstr("m.toml:11: 'expert_layers' is 900, expected at most as many as layers"));
   // 30.53 - 1.9 and all experts 16/15 of it: more than there are.
   EXPECT_THAT(mixture("48", "30.53", "1.9"),
               HasSubstr("the experts of all layers have 30.54 of 30.53 (1e9) parameters"));
@@ -126,9 +126,10 @@ TEST(Architecture, ParametersThatSuchLayersCannotHaveAreRefused) {
   };
   EXPECT_THAT(problem(with("8030000000")), HasSubstr("are units mixed up?"));
   EXPECT_THAT(problem(with("0.00803")), HasSubstr("are units mixed up?"));
-  EXPECT_EQ(problem(with("8030")),
-            "m.toml:9: 'parameters_billion': expected about the parameters of such layers, 0.671 "
-            "to 74.7 (1e9), of which the attention alone has 1.34; are units mixed up?");
+  EXPECT_EQ(
+      problem(with("8030")),
+      "m.toml:9: 'parameters_billion' is 8030, expected about the parameters of such layers, 0.671 "
+      "to 74.7 (1e9), of which the attention alone has 1.34; are units mixed up?");
   EXPECT_EQ(problem(with("6.0")), "");
 }
 
