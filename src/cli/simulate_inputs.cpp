@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <memory>
@@ -27,6 +26,8 @@ namespace {
 
 constexpr std::string_view kClairvoyant = "clairvoyant";
 constexpr std::size_t kMostCases = 100'000;
+/// Beyond it arrivals would all be one, or so far apart that their times lose their fractions.
+constexpr double kMostSpeed = 1e6;
 
 /// FNV-1a (Fowler, Noll, Vo): enough to tell inputs apart that differ by accident.
 void mix(std::uint64_t& fingerprint, std::string_view bytes) {
@@ -178,8 +179,9 @@ Result<std::vector<SimulateCase>> simulate_cases(const SimulateArguments& argume
   const auto speeds = arguments.speeds.empty() ? std::vector{1.0} : arguments.speeds;
   const auto seeds = arguments.seeds.empty() ? std::vector<std::uint64_t>{1} : arguments.seeds;
   for (const double speed : speeds)
-    if (!(std::isfinite(speed) && speed > 0.0))
-      return failure(Code::invalid, fmt::format("--speed is {}, expected numbers above 0", speed));
+    if (!(speed >= 1.0 / kMostSpeed && speed <= kMostSpeed))
+      return failure(Code::invalid, fmt::format("--speed is {}, expected numbers from {} to {}",
+                                                speed, 1.0 / kMostSpeed, kMostSpeed));
   std::vector<SimulateCase> cases;
   Possible possible(inputs);
   for (std::size_t cluster = 0; cluster < inputs.clusters.size(); ++cluster) {
@@ -210,13 +212,11 @@ Result<sim::SimulationResult> simulate_case(const SimulateInputs& inputs, const 
   const auto& [file, description, facts] = inputs.clusters[one.cluster];
   NW_TRY(auto policy, route::make_policy(one.policy, one.seed, facts));
   std::unique_ptr<trace::RequestSource> source;
-  if (const auto* trace = std::get_if<trace::RequestTrace>(&inputs.requests)) {
-    source = std::make_unique<sim::TraceSource>(trace->requests, one.speed);
-  } else {
-    auto workload = std::get<trace::Workload>(inputs.requests);
-    sim::speed_up(workload, one.speed);
-    source = trace::generate(workload, one.seed);
-  }
+  if (const auto* trace = std::get_if<trace::RequestTrace>(&inputs.requests))
+    source = std::make_unique<sim::TraceSource>(trace->requests);
+  else
+    source = trace::generate(std::get<trace::Workload>(inputs.requests), one.seed);
+  sim::SpedUp requests(std::move(source), one.speed);
   const auto& cluster = description.cluster;
   sim::SimulationResult result{.cluster = &cluster,
                                .cluster_name = file,
@@ -230,7 +230,7 @@ Result<sim::SimulationResult> simulate_case(const SimulateInputs& inputs, const 
   sim::EnergyBound bound(cluster);
   sim::Observer* observers[] = {&result.energy, &bound};
   NW_TRY(result.outcome,
-         sim::simulate(cluster, *source, *policy,
+         sim::simulate(cluster, requests, *policy,
                        {.observers = observers, .clairvoyant = policy->name() == kClairvoyant}));
   result.bound = bound.joules();
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;

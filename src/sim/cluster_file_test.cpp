@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
+#include <numbers>
 #include <string>
 
+#include "sim/trace_source.hpp"
 #include "sim/workload_file.hpp"
 #include "tests/shared_data.hpp"
 
@@ -40,13 +43,22 @@ parameters_billion = 8.03
 precision = "bf16"
 )";
 
+/// The model with something else in it.
+std::string model_like(const std::string& what, const std::string& instead) {
+  std::string text = kModel;
+  return text.replace(text.find(what), what.size(), instead);
+}
+
 Result<std::string> read(const std::string& name) {
-  const std::map<std::string, std::string> files = {{"../devices/fast.toml", kDevice},
-                                                    {"slow.toml", kDevice},
-                                                    {"8b.toml", kModel},
-                                                    {"trace.csv",
-                                                     "arrival_s,input_tokens,output_tokens\n"
-                                                     "0,10,20\n"}};
+  const std::map<std::string, std::string> files = {
+      {"../devices/fast.toml", kDevice},
+      {"slow.toml", kDevice},
+      {"8b.toml", kModel},
+      {"8b-fp8.toml", model_like("bf16", "fp8")},
+      {"4b.toml", model_like("layers = 32", "layers = 16")},
+      {"trace.csv",
+       "arrival_s,input_tokens,output_tokens\n"
+       "0,10,20\n"}};
   const auto found = files.find(name);
   if (found == files.end()) return failure(Code::invalid, "cannot read " + name);
   return found->second;
@@ -138,6 +150,38 @@ TEST(ClusterFile, RefusesWhatCannotBe) {
             "c.toml: two tables of instances are named 'slow'");
 }
 
+TEST(ClusterFile, RefusesAModelUnlikeTheFirst) {
+  const std::string first = "model = \"8b.toml\"\n[[instances]]\ndevice = \"slow.toml\"\n";
+  const std::string other = "[[instances]]\nname = \"other\"\ndevice = \"slow.toml\"\nmodel = ";
+  EXPECT_EQ(message_of(first + other + "\"4b.toml\"\n"),
+            "c.toml:4: 'instances': serves test-8b, expected test-8b as the first: requests do not "
+            "say which model they are for");
+  EXPECT_EQ(message_of(first + other + "\"8b-fp8.toml\"\n"), "") << "the same in another format";
+}
+
+TEST(ClusterFile, RefusesWhatOnlyASleeperHas) {
+  const std::string slow = "model = \"8b.toml\"\n[[instances]]\ndevice = \"slow.toml\"\n";
+  for (const std::string key : {"sleep_power_w", "start_time_s", "start_energy_j"}) {
+    EXPECT_EQ(message_of(slow + key + " = 10\n"),
+              "c.toml:4: 'instances." + key +
+                  "': expected 'sleep_after_s' beside it: without that key it never sleeps");
+    EXPECT_EQ(message_of(slow + key + " = 10\nsleep_after_s = 5\n"), "");
+  }
+  EXPECT_NE(message_of(slow + "starts_asleep = true\n").find("c.toml:4"), std::string::npos);
+}
+
+TEST(ClusterFile, RefusesASecondSloOfAClass) {
+  const std::string one =
+      "model = \"8b.toml\"\n[[instances]]\ndevice = \"slow.toml\"\n"
+      "[[slo]]\nttft_s = 1\n";
+  EXPECT_EQ(message_of(one + "[[slo]]\nttft_s = 2\n"),
+            "c.toml:6: 'slo': a second SLO of all classes, expected one");
+  const std::string chat = "[[slo]]\nclass = \"chat\"\nttft_s = 2\n";
+  EXPECT_EQ(message_of(one + chat), "");
+  EXPECT_EQ(message_of(one + chat + chat),
+            "c.toml:9: 'slo': a second SLO of the class 'chat', expected one");
+}
+
 TEST(ClusterFile, ALinkMovesTheMemoryOfATokenAtItsBandwidth) {
   const auto fleet = parse_cluster(
       "model = \"8b.toml\"\n[link]\nbandwidth_bytes_per_s = 25e9\nlatency_s = 0.002\n"
@@ -202,6 +246,45 @@ trace = "trace.csv"
   std::size_t count = 0;
   while (source->next()) ++count;
   EXPECT_EQ(count, 1000U);
+}
+
+TEST(WorkloadFile, AtAnySpeedTheSameRequestsCome) {
+  const auto described = parse_workload(R"(duration_s = 6000
+[[stream]]
+rate_per_s = 2
+swing = 0.9
+period_s = 4000
+input_median = 100
+input_sigma = 1
+output_median = 20
+output_sigma = 1
+[[stream]]
+rate_per_s = 1
+rates = [1, 0, 3]
+period_s = 500
+lengths = "constant"
+input_tokens = 4000
+output_tokens = 20
+)",
+                                        "w.toml", read);
+  ASSERT_TRUE(described) << described.error().message;
+  for (const double speed : {1.0, 2.0, 4.0}) {
+    const auto plain = trace::generate(described->workload, 1);
+    SpedUp fast(trace::generate(described->workload, 1), speed);
+    std::size_t count = 0;
+    while (const auto request = plain->next()) {
+      const auto faster = fast.next();
+      ASSERT_TRUE(faster);
+      EXPECT_EQ(faster->arrival, request->arrival / speed);
+      EXPECT_EQ(faster->input_tokens, request->input_tokens);
+      ++count;
+    }
+    EXPECT_FALSE(fast.next());
+    // 2 a second for a period and a half of the sine, the half in which it is high: 4000 x 0.9 / pi
+    // more; and 1 a second. The deviation of a Poisson process is the root of its mean.
+    const double expected = 3 * 6000 + 2 * 4000 * 0.9 / std::numbers::pi;
+    EXPECT_NEAR(static_cast<double>(count), expected, 4 * std::sqrt(expected));
+  }
 }
 
 TEST(WorkloadFile, RefusesWhatCannotBe) {
