@@ -37,6 +37,10 @@ class Descriptor {
 
 std::string system_message() { return std::strerror(errno); }
 
+tl::unexpected<Error> cannot_write(const std::string& path, Code code = Code::internal) {
+  return failure(code, fmt::format("cannot write '{}': {}", path, system_message()));
+}
+
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const auto written = ::write(fd, bytes.data(), bytes.size());
@@ -45,6 +49,13 @@ bool write_all(int fd, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
+}
+
+/// Into what is there, as `how` says: O_APPEND or O_TRUNC.
+Status write_there(const std::string& path, int how, std::string_view bytes) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | how));
+  if (file.get() < 0 || !write_all(file.get(), bytes) || !file.close()) return cannot_write(path);
+  return {};
 }
 
 }  // namespace
@@ -69,14 +80,18 @@ Result<std::string> read_input(const std::string& path) {
   }
 }
 
+PathKind kind_of(const std::string& path) {
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) != 0) return PathKind::absent;
+  return S_ISREG(info.st_mode) ? PathKind::regular : PathKind::other;
+}
+
 Status write_output(const std::string& path, std::string_view bytes) {
-  const auto refuse = [&path] {
-    return failure(Code::internal, fmt::format("cannot write '{}': {}", path, system_message()));
-  };
-  if (path == "-") return write_all(STDOUT_FILENO, bytes) ? Status{} : refuse();
+  if (path == "-") return write_all(STDOUT_FILENO, bytes) ? Status{} : cannot_write(path);
+  if (kind_of(path) == PathKind::other) return write_there(path, O_TRUNC, bytes);
   std::string temporary = path + ".XXXXXX";
   Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (file.get() < 0) return refuse();
+  if (file.get() < 0) return cannot_write(path);
   // mkostemp makes the file private; results are as readable as the user's mask says.
   const auto mask = ::umask(0);
   ::umask(mask);
@@ -84,9 +99,29 @@ Status write_output(const std::string& path, std::string_view bytes) {
                        ::fsync(file.get()) == 0 && file.close() &&
                        std::rename(temporary.c_str(), path.c_str()) == 0;
   if (written) return {};
-  auto error = refuse();
+  auto error = cannot_write(path);
   ::unlink(temporary.c_str());
   return error;
+}
+
+Status check_output(const std::string& path) {
+  if (path == "-") return {};
+  if (kind_of(path) == PathKind::other) {
+    struct stat info{};
+    const bool is_folder = ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+    if (!is_folder && ::access(path.c_str(), W_OK) == 0) return {};
+    if (is_folder) errno = EISDIR;
+    return cannot_write(path, Code::invalid);
+  }
+  std::string temporary = path + ".XXXXXX";
+  const Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (file.get() < 0) return cannot_write(path, Code::invalid);
+  ::unlink(temporary.c_str());
+  return {};
+}
+
+Status append_output(const std::string& path, std::string_view bytes) {
+  return write_there(path, O_APPEND, bytes);
 }
 
 }  // namespace negawatt::cli

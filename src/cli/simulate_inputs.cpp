@@ -66,6 +66,9 @@ Status read_trace(const SimulateArguments& a, SimulateInputs& inputs) {
 }
 
 Status read_workload(const SimulateArguments& a, SimulateInputs& inputs) {
+  if (!a.request_format.empty())
+    return failure(Code::invalid,
+                   fmt::format("--format is of traces, and {} makes requests up", a.requests));
   NW_TRY(const auto bytes, read_input(a.requests));
   mix(inputs.fingerprint, bytes);
   NW_TRY(auto description,
@@ -168,7 +171,9 @@ Result<SimulateInputs> read_simulate_inputs(const SimulateArguments& arguments) 
   else
     NW_CHECK(read_trace(arguments, inputs));
   for (auto& [file, description, facts] : inputs.clusters) {
-    NW_TRY(description.cluster.slos, sim::slos_of(description, inputs.classes));
+    auto slos = sim::slos_of(description, inputs.classes);
+    if (!slos) return failure(slos.error().code, fmt::format("{}: {}", file, slos.error().message));
+    description.cluster.slos = *std::move(slos);
     facts = sim::fleet_facts(description, description.cluster.slos);
   }
   return inputs;
@@ -184,12 +189,14 @@ Result<std::vector<SimulateCase>> simulate_cases(const SimulateArguments& argume
                                                 speed, 1.0 / kMostSpeed, kMostSpeed));
   std::vector<SimulateCase> cases;
   Possible possible(inputs);
+  bool varies_lambda = false;
   for (std::size_t cluster = 0; cluster < inputs.clusters.size(); ++cluster) {
     NW_TRY(const auto policies, policies_of(arguments, inputs.clusters[cluster]));
     if (cases.size() + policies.size() * speeds.size() * seeds.size() > kMostCases)
       return failure(Code::invalid, fmt::format("more than {} simulations", kMostCases));
     for (auto one : policies) {
       one.cluster = cluster;
+      varies_lambda |= !one.family.empty();
       if (!possible.can_be(one)) continue;  // before hours of work
       for (const double speed : speeds)
         for (const auto seed : seeds) {
@@ -199,6 +206,8 @@ Result<std::vector<SimulateCase>> simulate_cases(const SimulateArguments& argume
         }
     }
   }
+  if (!arguments.lambdas.empty() && !varies_lambda)
+    return failure(Code::invalid, "--lambda is given, but no policy has lambda=* for it");
   NW_CHECK(possible.refused());
   std::set<std::tuple<std::size_t, std::string, double, std::uint64_t>> known;
   std::erase_if(cases, [&known](const SimulateCase& one) {  // device=* may name what was named
