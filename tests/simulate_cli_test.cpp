@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -130,6 +131,99 @@ TEST_F(SimulateCli, ASweepGoesOnWhereItStopped) {
   expect_refused(simulate(grid), "s.csv: holds results of another cluster or other requests");
 }
 
+TEST_F(SimulateCli, ASweepThatWasKilledAtAnyByteEndsAsIfItHadNotBeen) {
+  const std::string grid =
+      "--policy round-robin --policy 'lambda-cost:lambda=*' --lambda 0,1 --sweep s.csv";
+  ASSERT_EQ(simulate(grid).exit_code, 0);
+  const auto whole = read_file(folder.path("s.csv")).value_or("");
+  ASSERT_EQ(std::ranges::count(whole, '\n'), 2 + 3);
+  const auto head = whole.find('\n', whole.find('\n') + 1) + 1;
+  const auto first_end = whole.find('\n', head) + 1;
+  const auto second_end = whole.find('\n', first_end) + 1;
+  for (const auto size :
+       {std::size_t{0}, head / 2, head - 1, head, head + 1, first_end - 2, first_end - 1, first_end,
+        first_end + 20, second_end - 1, second_end, whole.size() - 1}) {
+    folder.file("s.csv", whole.substr(0, size));
+    const auto run = simulate(grid);
+    ASSERT_EQ(run.exit_code, 0) << run.error;
+    EXPECT_EQ(read_file(folder.path("s.csv")).value_or(""), whole) << "cut to " << size;
+    const auto lines = std::ranges::count(whole.substr(0, size), '\n');
+    EXPECT_EQ(std::ranges::count(run.error, '\n'), 3 - std::max<std::ptrdiff_t>(0, lines - 2))
+        << run.error;
+  }
+  const auto first = whole.substr(head, first_end - head);
+  const auto second = whole.substr(first_end, second_end - first_end);
+  folder.file("s.csv", whole.substr(0, head) + second + first);
+  ASSERT_EQ(simulate(grid).exit_code, 0);
+  EXPECT_EQ(read_file(folder.path("s.csv")).value_or(""), whole) << "in the order of the grid";
+}
+
+TEST_F(SimulateCli, RefusesOutputsThatCannotBeBeforeAnyWork) {
+  for (const std::string option : {"--report", "--sweep", "--out"}) {
+    expect_refused(simulate(option + " missing/file"), "cannot write 'missing/file'");
+    expect_refused(simulate(option + " ."), option == "--sweep" ? "--sweep is '.'" : "directory");
+  }
+  expect_refused(simulate("--sweep -"), "--sweep is '-', expected a regular file");
+  expect_refused(simulate("--sweep /dev/full"), "--sweep is '/dev/full', expected a regular file");
+  expect_refused(simulate("--sweep s.csv --json"), "leave out --json and --out");
+  expect_refused(simulate("--report - --json"), "--report is '-'");
+  expect_refused(simulate("--report a --out a"), "--report and --out both name 'a'");
+  for (const std::string name : {"s.csv", "a", "a.XXXXXX"})
+    EXPECT_FALSE(read_file(folder.path(name))) << name;
+}
+
+TEST_F(SimulateCli, WritesToWhatIsNoRegularFileAsItIs) {
+  folder.file("kept.json", "something longer than nothing");
+  std::filesystem::create_symlink("kept.json", folder.path("link.json"));
+  const auto run = simulate("--policy round-robin --out link.json");
+  ASSERT_EQ(run.exit_code, 0) << run.error;
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link.json")));
+  const auto bytes = read_file(folder.path("kept.json")).value_or("");
+  EXPECT_EQ(nlohmann::json::parse(bytes)["completed"], 200);
+  expect_refused(simulate("--sweep link.json"), "--sweep is 'link.json'");
+}
+
+TEST_F(SimulateCli, RefusesWhatWouldHaveNoEffect) {
+  expect_refused(simulate("--policy round-robin --lambda 0,1"), "no policy has lambda=* for it");
+  expect_refused(simulate("--speed 1e-320"), "expected numbers from 1e-06 to 1000000");
+  expect_refused(run_negawatt(folder, "simulate --cluster - --requests - <c.toml"),
+                 "standard input can be read once");
+  folder.file("w.toml",
+              "requests = 5\n[[stream]]\nrate_per_s = 1\nlengths = \"constant\"\n"
+              "input_tokens = 10\noutput_tokens = 10\n");
+  expect_refused(run_negawatt(folder, "simulate --cluster c.toml --requests w.toml --format azure"),
+                 "--format is of traces");
+  folder.file("c.toml", kCluster + "class = \"typo\"\n");
+  expect_refused(simulate(""), "c.toml: there is an SLO for the class 'typo'");
+}
+
+/// The command of a page, as a reader copies it.
+std::string command_of_page(const std::string& html) {
+  const std::string open = "<pre><code>";
+  const auto from = html.find(open) + open.size();
+  auto command = html.substr(from, html.find("</code>", from) - from);
+  for (const auto& [reference, text] :
+       {std::pair{"&#39;", "'"}, {"&quot;", "\""}, {"&gt;", ">"}, {"&lt;", "<"}, {"&amp;", "&"}})
+    for (auto at = command.find(reference); at != std::string::npos; at = command.find(reference))
+      command.replace(at, std::string(reference).size(), text);
+  return command;
+}
+
+TEST_F(SimulateCli, TheCommandOfAPageMakesThePageAgain) {
+  folder.file("a b $(x)'s.csv", read_file(folder.path("r.csv")).value_or(""));
+  const auto run = run_negawatt(folder,
+                                "simulate --cluster c.toml --requests \"a b \\$(x)'s.csv\" "
+                                "--policy 'lambda-cost:lambda=*' --lambda 0,1 --report 'p q.html'");
+  ASSERT_EQ(run.exit_code, 0) << run.error;
+  const auto page = read_file(folder.path("p q.html")).value_or("");
+  const auto command = command_of_page(page);
+  ASSERT_TRUE(command.starts_with("negawatt ")) << command;
+  folder.file("p q.html", "");
+  const auto again = run_negawatt(folder, command.substr(std::string("negawatt ").size()));
+  ASSERT_EQ(again.exit_code, 0) << command << again.error;
+  EXPECT_TRUE(read_file(folder.path("p q.html")).value_or("") == page);
+}
+
 TEST_F(SimulateCli, MakesUpRequestsAsAFileDescribesThem) {
   folder.file("w.toml",
               "requests = 500\n[[stream]]\nrate_per_s = 10\nlengths = \"uniform\"\n"
@@ -138,6 +232,18 @@ TEST_F(SimulateCli, MakesUpRequestsAsAFileDescribesThem) {
       folder, "simulate --cluster c.toml --requests w.toml --policy round-robin --json");
   ASSERT_EQ(run.exit_code, 0) << run.error;
   EXPECT_EQ(nlohmann::json::parse(run.out)["completed"], 500);
+  folder.file("w.toml",
+              "duration_s = 100\n[[stream]]\nrate_per_s = 5\nlengths = \"constant\"\n"
+              "input_tokens = 10\noutput_tokens = 10\n");
+  const auto of_speed = [&](const std::string& speed) {
+    const auto result = nlohmann::json::parse(
+        run_negawatt(folder, "simulate --cluster c.toml --requests w.toml --json --speed " + speed)
+            .out);
+    return std::pair(result["requests"].get<int>(), result["last_arrival_s"].get<double>());
+  };
+  const auto [count, last] = of_speed("1");
+  EXPECT_NEAR(count, 500, 100);
+  EXPECT_EQ(of_speed("4"), std::pair(count, last / 4));
 }
 
 nlohmann::json data_of_page(const std::string& html) {
@@ -197,7 +303,7 @@ TEST_F(SimulateCli, APageComparesClusters) {
 TEST_F(SimulateCli, BadInputIsOneLineThatSaysWhat) {
   expect_refused(simulate("--policy round-robbin"), "there is no policy 'round-robbin'");
   expect_refused(simulate("--format azur"), "--format is 'azur', expected");
-  expect_refused(simulate("--speed 0"), "--speed is 0, expected numbers above 0");
+  expect_refused(simulate("--speed 0"), "--speed is 0, expected numbers from");
   expect_refused(simulate("--policy negawatt:lambda=*"), "needs --lambda");
   expect_refused(simulate("--report p.html --sweep s.csv"), "give either --sweep or --report");
   expect_refused(simulate("--report p.html --attainment 101"), "--attainment");

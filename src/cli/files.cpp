@@ -39,6 +39,10 @@ class Descriptor {
 
 std::string system_message() { return std::strerror(errno); }
 
+tl::unexpected<Error> cannot_write(const std::string& path, Code code = Code::internal) {
+  return failure(code, fmt::format("cannot write '{}': {}", path, system_message()));
+}
+
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const auto written = ::write(fd, bytes.data(), bytes.size());
@@ -47,10 +51,6 @@ bool write_all(int fd, std::string_view bytes) {
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return true;
-}
-
-tl::unexpected<Error> cannot_write(const std::string& path) {
-  return failure(Code::internal, fmt::format("cannot write '{}': {}", path, system_message()));
 }
 
 /// The file that the links of a path end at, whether it is there or not.
@@ -66,9 +66,9 @@ std::string end_of_links(const std::string& path) {
   return end.string();
 }
 
-/// What is no regular file is written to, never replaced: a device, a pipe.
-Status write_in_place(const std::string& path, std::string_view bytes) {
-  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+/// Into what is there; `how`: O_APPEND, or nothing. A device or a pipe is never replaced.
+Status write_there(const std::string& path, int how, std::string_view bytes) {
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | how));
   if (file.get() < 0 || !write_all(file.get(), bytes) || !file.close()) return cannot_write(path);
   return {};
 }
@@ -111,6 +111,12 @@ Result<std::string> read_input(const std::string& path) {
   }
 }
 
+PathKind kind_of(const std::string& path) {
+  struct stat info{};
+  if (::lstat(path.c_str(), &info) != 0) return PathKind::absent;
+  return S_ISREG(info.st_mode) ? PathKind::regular : PathKind::other;
+}
+
 Status write_output(const std::string& path, std::string_view bytes) {
   // The open file keeps what else goes there; a rename would leave it behind.
   if (path == "-" || path == "/dev/stdout")
@@ -118,10 +124,29 @@ Status write_output(const std::string& path, std::string_view bytes) {
   struct stat info{};
   const bool exists = ::stat(path.c_str(), &info) == 0;
   if (!exists && errno != ENOENT) return cannot_write(path);
-  if (exists && !S_ISREG(info.st_mode)) return write_in_place(path, bytes);
+  if (exists && !S_ISREG(info.st_mode)) return write_there(path, 0, bytes);
   const auto mask = ::umask(0);
   ::umask(mask);
   return replace(path, bytes, exists ? info.st_mode & 07777U : 0666U & ~mask);
+}
+
+Status check_output(const std::string& path) {
+  if (path == "-" || path == "/dev/stdout") return {};
+  struct stat info{};
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    if (!S_ISDIR(info.st_mode) && ::access(path.c_str(), W_OK) == 0) return {};
+    if (S_ISDIR(info.st_mode)) errno = EISDIR;
+    return cannot_write(path, Code::invalid);
+  }
+  std::string temporary = end_of_links(path) + ".XXXXXX";
+  const Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (file.get() < 0) return cannot_write(path, Code::invalid);
+  ::unlink(temporary.c_str());
+  return {};
+}
+
+Status append_output(const std::string& path, std::string_view bytes) {
+  return write_there(path, O_APPEND, bytes);
 }
 
 }  // namespace negawatt::cli

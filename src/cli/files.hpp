@@ -18,4 +18,15 @@ namespace negawatt::cli {
 /// a pipe) is written to in place. "-" is standard output. Error `internal` when the disk refuses.
 [[nodiscard]] Status write_output(const std::string& path, std::string_view bytes);
 
+/// Whether write_output() could begin: for before hours of work. Leaves everything as it was. Error
+/// `invalid`.
+[[nodiscard]] Status check_output(const std::string& path);
+
+/// Writes behind what `path` has. Error `internal`; part of `bytes` may stand there then.
+[[nodiscard]] Status append_output(const std::string& path, std::string_view bytes);
+
+/// Of the path itself: a link is `other`, wherever it leads.
+enum class PathKind : unsigned char { absent, regular, other };
+[[nodiscard]] PathKind kind_of(const std::string& path);
+
 }  // namespace negawatt::cli

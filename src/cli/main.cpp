@@ -18,6 +18,7 @@
 
 #include "cli/arguments.hpp"
 #include "cli/verbs.hpp"
+#include "core/text.hpp"
 #include "govern/run.hpp"
 
 namespace {
@@ -287,9 +288,10 @@ void add_simulate_options(CLI::App& verb, SimulateArguments& a) {
   verb.add_option("--out", a.out, "file for the result as JSON");
 }
 
+/// As it can be given to a shell again.
 std::string command_line(int argc, char** argv) {
   std::string line = "negawatt";
-  for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
+  for (int i = 1; i < argc; ++i) line += " " + negawatt::shell_word(argv[i]);
   return line;
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
 #include <cstdio>
 #include <mutex>
 #include <optional>
@@ -16,67 +15,80 @@ namespace {
 /// What the threads share.
 class Simulations {
  public:
-  Simulations(const SimulateInputs& inputs, const std::vector<SimulateCase>& cases)
-      : inputs_(inputs), cases_(cases), results_(cases.size()) {}
+  Simulations(const SimulateInputs& inputs, const std::vector<SimulateCase>& cases,
+              std::size_t done_before, const KeepResult& keep)
+      : inputs_(inputs), cases_(cases), keep_(keep), done_before_(done_before) {}
 
   /// Takes the next case until there is none or one has failed.
   void work() {
     for (std::size_t at = next_++; at < cases_.size() && !failed_.load(); at = next_++)
-      keep(at, simulate_case(inputs_, cases_[at]));
+      take(at, simulate_case(inputs_, cases_[at]));
   }
-  [[nodiscard]] Result<std::vector<sim::SimulationResult>> results() && {
-    NW_CHECK(status_);
-    std::vector<sim::SimulationResult> results;
-    results.reserve(results_.size());
-    for (auto& result : results_) {
-      NW_ASSERT(result.has_value());
-      results.push_back(*std::move(result));
-    }
-    return results;
-  }
+  [[nodiscard]] Status status() const { return status_; }
 
  private:
-  void keep(std::size_t at, Result<sim::SimulationResult> result) {
+  void take(std::size_t at, Result<sim::SimulationResult> result) {
     const std::lock_guard lock(mutex_);
-    if (!result) {
-      if (status_) status_ = tl::unexpected(std::move(result).error());
-      failed_ = true;
-      return;
+    if (!status_) return;
+    if (result) {
+      say(cases_[at], *result);
+      status_ = keep_(at, *std::move(result));
+    } else {
+      status_ = tl::unexpected(std::move(result).error());
     }
-    const auto& one = cases_[at];
+    failed_ = !status_.has_value();
+  }
+  void say(const SimulateCase& one, const sim::SimulationResult& result) {
     std::fprintf(stderr, "negawatt: %zu of %zu: %s, speed %g, seed %llu: %.4g J, %.2g s\n",
-                 ++finished_, cases_.size(), one.policy.c_str(), one.speed,
-                 static_cast<unsigned long long>(one.seed), result->energy.total().in_si(),
-                 result->wall.in_si());
-    results_[at] = *std::move(result);
+                 done_before_ + ++finished_, done_before_ + cases_.size(), one.policy.c_str(),
+                 one.speed, static_cast<unsigned long long>(one.seed),
+                 result.energy.total().in_si(), result.wall.in_si());
   }
 
   const SimulateInputs& inputs_;
   const std::vector<SimulateCase>& cases_;
+  const KeepResult& keep_;
+  std::size_t done_before_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> failed_ = false;
   // Guarded by mutex_ while threads run:
   std::mutex mutex_;
   std::size_t finished_ = 0;
-  std::vector<std::optional<sim::SimulationResult>> results_;
   Status status_;
 };
 
 }  // namespace
 
+Status simulate_each(const SimulateInputs& inputs, const std::vector<SimulateCase>& cases,
+                     const Workers& workers, const KeepResult& keep) {
+  Simulations simulations(inputs, cases, workers.done_before, keep);
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  const auto count = std::min<std::size_t>(workers.jobs > 0 ? workers.jobs : cores, cases.size());
+  {
+    std::vector<std::jthread> threads;
+    threads.reserve(count);
+    for (std::size_t i = 0; i < count; ++i)
+      threads.emplace_back([&simulations] { simulations.work(); });
+  }
+  return simulations.status();
+}
+
 Result<std::vector<sim::SimulationResult>> simulate_all(const SimulateInputs& inputs,
                                                         const std::vector<SimulateCase>& cases,
                                                         unsigned jobs) {
-  Simulations simulations(inputs, cases);
-  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  const auto threads = std::min<std::size_t>(jobs > 0 ? jobs : cores, cases.size());
-  {
-    std::vector<std::jthread> workers;
-    workers.reserve(threads);
-    for (std::size_t i = 0; i < threads; ++i)
-      workers.emplace_back([&simulations] { simulations.work(); });
+  std::vector<std::optional<sim::SimulationResult>> kept(cases.size());
+  NW_CHECK(simulate_each(inputs, cases, {.jobs = jobs},
+                         [&kept](std::size_t at, sim::SimulationResult result) -> Status {
+                           kept[at] = std::move(result);
+                           return {};
+                         }));
+  std::vector<sim::SimulationResult> results;
+  results.reserve(kept.size());
+  for (auto& result : kept) {
+    NW_ASSERT(result.has_value());
+    results.push_back(*std::move(result));
   }
-  return std::move(simulations).results();
+  return results;
 }
 
 }  // namespace negawatt::cli

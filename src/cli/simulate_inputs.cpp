@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <chrono>
-#include <cmath>
 #include <cstddef>
 #include <cstdio>
 #include <memory>
@@ -26,6 +25,8 @@ namespace negawatt::cli {
 namespace {
 
 constexpr std::size_t kMostCases = 100'000;
+/// Beyond it arrivals would all be one, or so far apart that their times lose their fractions.
+constexpr double kMostSpeed = 1e6;
 
 /// FNV-1a (Fowler, Noll, Vo): enough to tell inputs apart that differ by accident.
 void mix(std::uint64_t& fingerprint, std::string_view bytes) {
@@ -64,6 +65,9 @@ Status read_trace(const SimulateArguments& a, SimulateInputs& inputs) {
 }
 
 Status read_workload(const SimulateArguments& a, SimulateInputs& inputs) {
+  if (!a.request_format.empty())
+    return failure(Code::invalid,
+                   fmt::format("--format is of traces, and {} makes requests up", a.requests));
   NW_TRY(const auto bytes, read_input(a.requests));
   mix(inputs.fingerprint, bytes);
   NW_TRY(auto description,
@@ -166,7 +170,9 @@ Result<SimulateInputs> read_simulate_inputs(const SimulateArguments& arguments) 
   else
     NW_CHECK(read_trace(arguments, inputs));
   for (auto& [file, description, facts] : inputs.clusters) {
-    NW_TRY(description.cluster.slos, sim::slos_of(description, inputs.classes));
+    auto slos = sim::slos_of(description, inputs.classes);
+    if (!slos) return failure(slos.error().code, fmt::format("{}: {}", file, slos.error().message));
+    description.cluster.slos = *std::move(slos);
     facts = sim::fleet_facts(description, description.cluster.slos);
   }
   return inputs;
@@ -177,16 +183,19 @@ Result<std::vector<SimulateCase>> simulate_cases(const SimulateArguments& argume
   const auto speeds = arguments.speeds.empty() ? std::vector{1.0} : arguments.speeds;
   const auto seeds = arguments.seeds.empty() ? std::vector<std::uint64_t>{1} : arguments.seeds;
   for (const double speed : speeds)
-    if (!(std::isfinite(speed) && speed > 0.0))
-      return failure(Code::invalid, fmt::format("--speed is {}, expected numbers above 0", speed));
+    if (!(speed >= 1.0 / kMostSpeed && speed <= kMostSpeed))
+      return failure(Code::invalid, fmt::format("--speed is {}, expected numbers from {} to {}",
+                                                speed, 1.0 / kMostSpeed, kMostSpeed));
   std::vector<SimulateCase> cases;
   Possible possible(inputs);
+  bool varies_lambda = false;
   for (std::size_t cluster = 0; cluster < inputs.clusters.size(); ++cluster) {
     NW_TRY(const auto policies, policies_of(arguments, inputs.clusters[cluster]));
     if (cases.size() + policies.size() * speeds.size() * seeds.size() > kMostCases)
       return failure(Code::invalid, fmt::format("more than {} simulations", kMostCases));
     for (auto one : policies) {
       one.cluster = cluster;
+      varies_lambda |= !one.family.empty();
       if (!possible.can_be(one)) continue;  // before hours of work
       for (const double speed : speeds)
         for (const auto seed : seeds) {
@@ -196,6 +205,8 @@ Result<std::vector<SimulateCase>> simulate_cases(const SimulateArguments& argume
         }
     }
   }
+  if (!arguments.lambdas.empty() && !varies_lambda)
+    return failure(Code::invalid, "--lambda is given, but no policy has lambda=* for it");
   NW_CHECK(possible.refused());
   std::set<std::tuple<std::size_t, std::string, double, std::uint64_t>> known;
   std::erase_if(cases, [&known](const SimulateCase& one) {  // device=* may name what was named
@@ -209,13 +220,11 @@ Result<sim::SimulationResult> simulate_case(const SimulateInputs& inputs, const 
   const auto& [file, description, facts] = inputs.clusters[one.cluster];
   NW_TRY(auto policy, route::make_policy(one.policy, one.seed, facts));
   std::unique_ptr<trace::RequestSource> source;
-  if (const auto* trace = std::get_if<trace::RequestTrace>(&inputs.requests)) {
-    source = std::make_unique<sim::TraceSource>(trace->requests, one.speed);
-  } else {
-    auto workload = std::get<trace::Workload>(inputs.requests);
-    sim::speed_up(workload, one.speed);
-    source = trace::generate(workload, one.seed);
-  }
+  if (const auto* trace = std::get_if<trace::RequestTrace>(&inputs.requests))
+    source = std::make_unique<sim::TraceSource>(trace->requests);
+  else
+    source = trace::generate(std::get<trace::Workload>(inputs.requests), one.seed);
+  sim::SpedUp requests(std::move(source), one.speed);
   const auto& cluster = description.cluster;
   sim::SimulationResult result{.cluster = &cluster,
                                .cluster_name = file,
@@ -228,7 +237,7 @@ Result<sim::SimulationResult> simulate_case(const SimulateInputs& inputs, const 
                                .sources = description.sources};
   sim::EnergyBound bound(cluster);
   sim::Observer* observers[] = {&result.energy, &bound};
-  NW_TRY(result.outcome, sim::simulate(cluster, *source, *policy,
+  NW_TRY(result.outcome, sim::simulate(cluster, requests, *policy,
                                        {.observers = observers,
                                         .clairvoyant = route::policy_kind(one.policy) ==
                                                        route::PolicyKind::clairvoyant}));

@@ -2,24 +2,22 @@
 #include "cli/simulate_sweep.hpp"
 
 #include <fmt/core.h>
-#include <sys/stat.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cstddef>
-#include <cstdio>
 #include <map>
-#include <mutex>
-#include <optional>
 #include <string>
-#include <thread>
+#include <string_view>
 #include <utility>
 
 #include "cli/files.hpp"
+#include "cli/simulate_all.hpp"
 #include "core/csv.hpp"
 
 namespace negawatt::cli {
 namespace {
+
+/// Lines of the file, each with its end, by case.
+using Lines = std::map<std::string, std::string>;
 
 std::string key_of(const SimulateCase& one) {
   return fmt::format("{},{},{}", csv_field(one.policy), one.speed, one.seed);
@@ -29,27 +27,26 @@ std::string line_of(const SimulateCase& one, const sim::SimulationResult& result
   return key_of(one) + "," + sim::csv_values(result) + "\n";
 }
 
-std::string first_line(const SimulateInputs& inputs) {
-  return fmt::format("# inputs: {:016x}\n", inputs.fingerprint);
+/// What the file starts with: the inputs, and the columns.
+std::string head_of(const SimulateInputs& inputs) {
+  return fmt::format("# inputs: {:016x}\npolicy,speed,seed,{}\n", inputs.fingerprint,
+                     sim::csv_columns());
 }
 
-bool exists(const std::string& path) {
-  struct stat status{};
-  return ::stat(path.c_str(), &status) == 0;
-}
-
-/// Lines of the file by case; none when there is no file.
-Result<std::map<std::string, std::string>> lines_of(const std::string& path,
-                                                    const SimulateInputs& inputs) {
-  std::map<std::string, std::string> lines;
-  if (!exists(path)) return lines;
+/// Those that a sweep had written when it ended, whatever ended it: none when there is no file, and
+/// not the last one when it was cut off.
+Result<Lines> lines_of(const std::string& path, const SimulateInputs& inputs) {
+  Lines lines;
+  if (kind_of(path) == PathKind::absent) return lines;
   NW_TRY(const auto bytes, read_input(path));
-  if (!bytes.starts_with(first_line(inputs)))
+  const auto head = head_of(inputs);
+  if (head.starts_with(bytes)) return lines;
+  if (!bytes.starts_with(head))
     return failure(Code::invalid,
                    fmt::format("{}: holds results of another cluster or other requests; give "
                                "another file, or delete it",
                                path));
-  CsvReader csv(bytes, path);
+  CsvReader csv(std::string_view(bytes).substr(0, bytes.rfind('\n') + 1), path);
   NW_CHECK(csv.read_header());
   while (true) {
     NW_TRY(const bool more, csv.next());
@@ -62,84 +59,42 @@ Result<std::map<std::string, std::string>> lines_of(const std::string& path,
   }
 }
 
-/// What the threads share.
-class Sweep {
- public:
-  Sweep(const SimulateArguments& arguments, const SimulateInputs& inputs,
-        const std::vector<SimulateCase>& cases, std::map<std::string, std::string> lines)
-      : path_(arguments.sweep), inputs_(inputs), cases_(cases), lines_(std::move(lines)) {}
-
-  [[nodiscard]] bool has(const SimulateCase& one) const { return lines_.contains(key_of(one)); }
-
-  /// Takes the next case that has no line yet, until there is none or one has failed.
-  void work() {
-    for (std::size_t at = next_++; at < cases_.size(); at = next_++) {
-      if (failed_.load()) return;
-      const auto& one = cases_[at];
-      if (std::lock_guard lock(mutex_); lines_.contains(key_of(one))) continue;
-      add(one, simulate_case(inputs_, one));
-    }
-  }
-  [[nodiscard]] Status status() const { return status_; }
-
- private:
-  void add(const SimulateCase& one, Result<sim::SimulationResult> result) {
-    const std::lock_guard lock(mutex_);
-    if (!status_) return;
-    if (result) {
-      lines_[key_of(one)] = line_of(one, *result);
-      std::fprintf(stderr, "negawatt: %zu of %zu: %s, speed %g, seed %llu: %.4g J, %.2g s\n",
-                   count(), cases_.size(), one.policy.c_str(), one.speed,
-                   static_cast<unsigned long long>(one.seed), result->energy.total().in_si(),
-                   result->wall.in_si());
-      status_ = write_output(path_, bytes());
-    } else {
-      status_ = tl::unexpected(std::move(result).error());
-    }
-    failed_ = !status_.has_value();
-  }
-  [[nodiscard]] std::size_t count() const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(cases_, [&](const auto& one) { return has(one); }));
-  }
-  /// Those of the grid in its order, then those of earlier grids.
-  [[nodiscard]] std::string bytes() const {
-    std::string text =
-        fmt::format("{}policy,speed,seed,{}\n", first_line(inputs_), sim::csv_columns());
-    auto rest = lines_;
-    for (const auto& one : cases_)
-      if (const auto line = rest.extract(key_of(one))) text += line.mapped();
-    for (const auto& [key, line] : rest) text += line;
-    return text;
-  }
-
-  std::string path_;
-  const SimulateInputs& inputs_;
-  const std::vector<SimulateCase>& cases_;
-  std::atomic<std::size_t> next_ = 0;
-  std::atomic<bool> failed_ = false;
-  // Guarded by mutex_ while threads run:
-  std::mutex mutex_;
-  std::map<std::string, std::string> lines_;
-  Status status_;
-};
+/// The whole file: lines of the grid in its order, then those of earlier grids.
+std::string bytes_of(const SimulateInputs& inputs, const std::vector<SimulateCase>& cases,
+                     Lines lines) {
+  std::string text = head_of(inputs);
+  for (const auto& one : cases)
+    if (const auto line = lines.extract(key_of(one))) text += line.mapped();
+  for (const auto& [key, line] : lines) text += line;
+  return text;
+}
 
 }  // namespace
 
+Status check_sweep_file(const std::string& path) {
+  // A device may be read without end, a pipe cannot be gone on from.
+  if (path == "-" || kind_of(path) == PathKind::other)
+    return failure(Code::invalid,
+                   fmt::format("--sweep is '{}', expected a regular file to go on from", path));
+  return check_output(path);
+}
+
 Status run_simulate_sweep(const SimulateArguments& arguments, const SimulateInputs& inputs,
                           const std::vector<SimulateCase>& cases) {
-  NW_TRY(auto lines, lines_of(arguments.sweep, inputs));
-  Sweep sweep(arguments, inputs, cases, std::move(lines));
-  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  const auto jobs =
-      std::min<std::size_t>(arguments.jobs > 0 ? arguments.jobs : cores, cases.size());
-  {
-    std::vector<std::jthread> threads;
-    threads.reserve(jobs);
-    for (std::size_t i = 0; i < jobs; ++i) threads.emplace_back([&sweep] { sweep.work(); });
-  }
-  NW_CHECK(sweep.status());
-  return write_output("-", arguments.sweep + "\n");
+  const auto& path = arguments.sweep;
+  NW_TRY(auto lines, lines_of(path, inputs));
+  NW_CHECK(write_output(path, bytes_of(inputs, cases, lines)));  // without a line cut off
+  std::vector<SimulateCase> left;
+  for (const auto& one : cases)
+    if (!lines.contains(key_of(one))) left.push_back(one);
+  NW_CHECK(simulate_each(inputs, left,
+                         {.jobs = arguments.jobs, .done_before = cases.size() - left.size()},
+                         [&](std::size_t at, const sim::SimulationResult& result) {
+                           const auto& line = lines[key_of(left[at])] = line_of(left[at], result);
+                           return append_output(path, line);
+                         }));
+  NW_CHECK(write_output(path, bytes_of(inputs, cases, std::move(lines))));
+  return write_output("-", path + "\n");
 }
 
 }  // namespace negawatt::cli

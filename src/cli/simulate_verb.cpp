@@ -2,6 +2,9 @@
 //
 // negawatt simulate: a cluster and requests in, energy and latencies of each policy out,
 // as text, JSON or a page.
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +57,23 @@ Status run_report(const SimulateArguments& arguments, const SimulateInputs& inpu
   return arguments.report == "-" ? Status() : write_output("-", arguments.report + "\n");
 }
 
+/// Before any work: where results go, and that they can.
+Status check_outputs(const SimulateArguments& arguments) {
+  const bool prints = arguments.json || !arguments.out.empty();
+  if (!arguments.sweep.empty() && prints)
+    return failure(Code::invalid, "--sweep writes its own file: leave out --json and --out");
+  if (arguments.report == "-" && prints)
+    return failure(Code::invalid,
+                   "--report is '-': standard output is the page, so --json and --out need it in "
+                   "a file");
+  if (!arguments.out.empty() && arguments.out != "-" && arguments.out == arguments.report)
+    return failure(Code::invalid, fmt::format("--report and --out both name '{}'", arguments.out));
+  if (!arguments.sweep.empty()) return check_sweep_file(arguments.sweep);
+  for (const auto* file : {&arguments.report, &arguments.out})
+    if (!file->empty()) NW_CHECK(check_output(*file));
+  return {};
+}
+
 Status check(const SimulateArguments& arguments) {
   if (!arguments.report.empty() && !arguments.sweep.empty())
     return failure(Code::invalid,
@@ -62,7 +82,11 @@ Status check(const SimulateArguments& arguments) {
   if (arguments.report.empty() && arguments.clusters.size() > 1)
     return failure(Code::invalid,
                    "several clusters are compared in a page only: add --report FILE");
-  return {};
+  if (std::ranges::count(arguments.clusters, "-") + (arguments.requests == "-" ? 1 : 0) > 1)
+    return failure(Code::invalid,
+                   "standard input can be read once: only one of --cluster and --requests may be "
+                   "'-'");
+  return check_outputs(arguments);
 }
 
 }  // namespace

@@ -30,4 +30,8 @@ namespace negawatt {
 /// character become \xNN, and a quote or a backslash gets a backslash. No two texts look the same.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
+/// `text` as one word of a POSIX shell: as it is, or between single quotes where the shell would
+/// see more in it.
+[[nodiscard]] std::string shell_word(std::string_view text);
+
 }  // namespace negawatt

@@ -51,6 +51,15 @@ TEST(Text, QuotesTheWholeOnOneLine) {
   EXPECT_NE(in_quotes("\x01"), in_quotes("\\x01"));
 }
 
+TEST(Text, IsOneWordOfAShellWhateverItHolds) {
+  EXPECT_EQ(shell_word("../data/a-b_c.toml"), "../data/a-b_c.toml");
+  EXPECT_EQ(shell_word("all-on-one:device=*"), "'all-on-one:device=*'");
+  EXPECT_EQ(shell_word("a b $(x).csv"), "'a b $(x).csv'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word("~"), "'~'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 TEST(Text, ShortensWithoutCuttingACharacter) {
   EXPECT_EQ(printable(std::string(40, 'a')), std::string(40, 'a'));
   EXPECT_EQ(printable(std::string(41, 'a')), std::string(40, 'a') + "...");

@@ -257,6 +257,13 @@ void TomlTable::refuse(std::string_view key, std::string_view expected) {
   layers_->fail(found, key, expected);
 }
 
+void TomlTable::refuse_table(std::string_view what) {
+  const auto& layer = layers_->layers.front();
+  const auto path = std::string_view(layers_->path);
+  layers_->fail(layer, layer.table->source().begin.line,
+                fmt::format("'{}': {}", path.substr(0, path.find_last_not_of('.') + 1), what));
+}
+
 void TomlTable::finish() {
   const auto& known = layers_->known;
   const std::vector<std::string_view> names(known.begin(), known.end());

@@ -56,6 +56,8 @@ class TomlTable {
 
   /// Records that the value of `key` is not what is expected.
   void refuse(std::string_view key, std::string_view expected);
+  /// Records, at the line where the table begins, what is wrong with it as a whole.
+  void refuse_table(std::string_view what);
   /// Records that a key is there that nobody asked for, if one is.
   void finish();
   /// The first error in any table of the documents that this one was reached from.

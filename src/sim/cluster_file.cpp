@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "core/nearest_name.hpp"
@@ -92,6 +93,10 @@ void read_engine(TomlTable& table, model::EngineLimits& engine) {
 }
 
 void read_power(TomlTable& table, PowerStates& power) {
+  if (table.kind("sleep_after_s") == TomlTable::Kind::absent)
+    for (const auto* key : {"sleep_power_w", "start_time_s", "start_energy_j", "starts_asleep"})
+      if (table.kind(key) != TomlTable::Kind::absent)
+        table.refuse(key, "'sleep_after_s' beside it: without that key it never sleeps");
   power.sleep_after = seconds_of(table, "sleep_after_s", kSeconds);
   double sleep_w = 0.0;
   double start_j = 0.0;
@@ -176,6 +181,30 @@ Status add_instances(const Entry& entry, std::string_view file, Library& library
   return {};
 }
 
+/// Whether one is the other but for its number format or its fine-tuning.
+bool is_same_shape(const model::Architecture& a, const model::Architecture& b) {
+  const auto shape = [](const model::Architecture& m) {
+    return std::tuple(m.layers, m.hidden, m.heads, m.kv_heads, m.head_size, m.vocabulary, m.experts,
+                      m.experts_per_token, m.parameters);
+  };
+  return shape(a) == shape(b);
+}
+
+/// A request may be sent to any instance, for it does not say which model it is for.
+Status check_models(const std::vector<Entry>& entries, std::vector<TomlTable>& tables,
+                    Library& library) {
+  NW_TRY(const auto* first, library.architecture(entries.front().model));
+  for (std::size_t i = 1; i < entries.size(); ++i) {
+    NW_TRY(const auto* other, library.architecture(entries[i].model));
+    if (!is_same_shape(*first, *other))
+      tables[i].refuse_table(fmt::format(
+          "serves {}, expected {} as the first: requests do not say which model they are for",
+          printable(other->name), printable(first->name)));
+    NW_CHECK(tables[i].status());
+  }
+  return {};
+}
+
 void read_slos(TomlTable& root, std::vector<NamedSlo>& slos) {
   for (auto& table : root.tables("slo")) {
     NamedSlo named{.request_class = "*"};
@@ -183,6 +212,11 @@ void read_slos(TomlTable& root, std::vector<NamedSlo>& slos) {
     named.slo.ttft = seconds_of(table, "ttft_s", {1e-6, 1e6});
     named.slo.tbt = seconds_of(table, "tbt_s", {1e-6, 1e6});
     named.slo.e2e = seconds_of(table, "e2e_s", {1e-6, 1e6});
+    if (std::ranges::count(slos, named.request_class, &NamedSlo::request_class) > 0)
+      table.refuse_table(named.request_class == "*"
+                             ? "a second SLO of all classes, expected one"
+                             : fmt::format("a second SLO of the class '{}', expected one",
+                                           printable(named.request_class)));
     table.finish();
     slos.push_back(std::move(named));
   }
@@ -219,7 +253,8 @@ Result<ClusterDescription> parse_cluster(std::string_view bytes, std::string_vie
   read_slos(root, description.slos);
   std::vector<Entry> entries;
   std::uint64_t count = 0;
-  for (auto& table : root.tables("instances")) {
+  auto tables = root.tables("instances");
+  for (auto& table : tables) {
     entries.push_back(read_entry(table, model));
     count += entries.back().count;
   }
@@ -229,6 +264,7 @@ Result<ClusterDescription> parse_cluster(std::string_view bytes, std::string_vie
     return failure(Code::invalid, fmt::format("{}: {} instances, expected 1 to {} ([[instances]])",
                                               file, count, kMostInstances));
   Library library(read);
+  NW_CHECK(check_models(entries, tables, library));
   for (const auto& entry : entries) NW_CHECK(add_instances(entry, file, library, description));
   if (link) {
     NW_TRY(const auto* architecture, library.architecture(entries.front().model));

@@ -40,9 +40,19 @@ parameters_billion = 8.03
 precision = "bf16"
 )";
 
+/// The model with something else in it.
+std::string model_like(const std::string& what, const std::string& instead) {
+  std::string text = kModel;
+  return text.replace(text.find(what), what.size(), instead);
+}
+
 Result<std::string> read(const std::string& name) {
   const std::map<std::string, std::string> files = {
-      {"../devices/fast.toml", kDevice}, {"slow.toml", kDevice}, {"8b.toml", kModel}};
+      {"../devices/fast.toml", kDevice},
+      {"slow.toml", kDevice},
+      {"8b.toml", kModel},
+      {"8b-fp8.toml", model_like("bf16", "fp8")},
+      {"4b.toml", model_like("layers = 32", "layers = 16")}};
   const auto found = files.find(name);
   if (found == files.end()) return failure(Code::invalid, "cannot read " + name);
   return found->second;
@@ -132,6 +142,38 @@ TEST(ClusterFile, RefusesWhatCannotBe) {
   EXPECT_NE(message_of(slow + "power_cap_w = 70\n").find("power cap"), std::string::npos);
   EXPECT_EQ(message_of(slow + "[[instances]]\ndevice = \"slow.toml\"\n"),
             "c.toml: two tables of instances are named 'slow'");
+}
+
+TEST(ClusterFile, RefusesAModelUnlikeTheFirst) {
+  const std::string first = "model = \"8b.toml\"\n[[instances]]\ndevice = \"slow.toml\"\n";
+  const std::string other = "[[instances]]\nname = \"other\"\ndevice = \"slow.toml\"\nmodel = ";
+  EXPECT_EQ(message_of(first + other + "\"4b.toml\"\n"),
+            "c.toml:4: 'instances': serves test-8b, expected test-8b as the first: requests do not "
+            "say which model they are for");
+  EXPECT_EQ(message_of(first + other + "\"8b-fp8.toml\"\n"), "") << "the same in another format";
+}
+
+TEST(ClusterFile, RefusesWhatOnlyASleeperHas) {
+  const std::string slow = "model = \"8b.toml\"\n[[instances]]\ndevice = \"slow.toml\"\n";
+  for (const std::string key : {"sleep_power_w", "start_time_s", "start_energy_j"}) {
+    EXPECT_EQ(message_of(slow + key + " = 10\n"),
+              "c.toml:4: 'instances." + key +
+                  "': expected 'sleep_after_s' beside it: without that key it never sleeps");
+    EXPECT_EQ(message_of(slow + key + " = 10\nsleep_after_s = 5\n"), "");
+  }
+  EXPECT_NE(message_of(slow + "starts_asleep = true\n").find("c.toml:4"), std::string::npos);
+}
+
+TEST(ClusterFile, RefusesASecondSloOfAClass) {
+  const std::string one =
+      "model = \"8b.toml\"\n[[instances]]\ndevice = \"slow.toml\"\n"
+      "[[slo]]\nttft_s = 1\n";
+  EXPECT_EQ(message_of(one + "[[slo]]\nttft_s = 2\n"),
+            "c.toml:6: 'slo': a second SLO of all classes, expected one");
+  const std::string chat = "[[slo]]\nclass = \"chat\"\nttft_s = 2\n";
+  EXPECT_EQ(message_of(one + chat), "");
+  EXPECT_EQ(message_of(one + chat + chat),
+            "c.toml:9: 'slo': a second SLO of the class 'chat', expected one");
 }
 
 TEST(ClusterFile, ALinkMovesTheMemoryOfATokenAtItsBandwidth) {

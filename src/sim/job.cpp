@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/job.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace negawatt::sim {
 
-std::deque<Job>& WaitingLine::level_of(const Job& job) {
+WaitingLine::Level& WaitingLine::level_of(const Job& job) {
   const auto priority = job.request.priority;
-  auto level =
-      std::ranges::find_if(levels_, [&](const Level& l) { return l.priority <= priority; });
-  if (level == levels_.end() || level->priority != priority)
-    level = levels_.insert(level, Level{.priority = priority, .jobs = {}});
-  return level->jobs;
+  if (!levels_.empty()) {
+    const auto first = levels_.begin();
+    if (first->first == priority) return first->second;
+    if (size_ == 0) {  // the one that was kept
+      auto kept = levels_.extract(first);
+      kept.key() = priority;
+      return levels_.insert(std::move(kept)).position->second;
+    }
+  }
+  return levels_[priority];
 }
 
 }  // namespace negawatt::sim

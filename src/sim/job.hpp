@@ -6,7 +6,8 @@
 
 #include <cstdint>
 #include <deque>
-#include <vector>
+#include <functional>
+#include <map>
 
 #include "trace/request.hpp"
 
@@ -25,38 +26,32 @@ struct Job {
   bool memory_came_along = false;  ///< its prompt was computed on another instance
 };
 
+/// Every operation takes constant time at the highest priority that waits, and the logarithm of the
+/// priorities that wait at any other.
 class WaitingLine {
  public:
   [[nodiscard]] bool empty() const { return size_ == 0; }
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  [[nodiscard]] const Job& front() const { return levels_[first_].jobs.front(); }
+  [[nodiscard]] const Job& front() const { return levels_.begin()->second.front(); }
 
-  void push_back(const Job& job) { level_of(job).push_back(job), count_in(); }
+  void push_back(const Job& job) { level_of(job).push_back(job), ++size_; }
   /// Before all of its priority: one that ran already.
-  void push_front(const Job& job) { level_of(job).push_front(job), count_in(); }
+  void push_front(const Job& job) { level_of(job).push_front(job), ++size_; }
   void pop_front() {
-    levels_[first_].jobs.pop_front();
+    const auto first = levels_.begin();
+    first->second.pop_front();
     --size_;
-    find_first();
+    if (first->second.empty() && size_ > 0) levels_.erase(first);
   }
 
  private:
-  struct Level {
-    std::int16_t priority = 0;
-    std::deque<Job> jobs;
-  };
+  using Level = std::deque<Job>;  ///< of one priority
 
-  std::deque<Job>& level_of(const Job& job);
-  void count_in() {
-    ++size_;
-    find_first();
-  }
-  void find_first() {
-    for (first_ = 0; first_ < levels_.size() && levels_[first_].jobs.empty();) ++first_;
-  }
+  Level& level_of(const Job& job);
 
-  std::vector<Level> levels_;  ///< the highest priority first
-  std::size_t first_ = 0;      ///< the first level that has a job
+  /// The highest priority first. None is empty, but that an empty line keeps the last one: a line
+  /// that fills and empties all the time, as most do, then allocates nothing.
+  std::map<std::int16_t, Level, std::greater<>> levels_;
   std::uint64_t size_ = 0;
 };
 

@@ -161,8 +161,4 @@ Result<WorkloadDescription> parse_workload(std::string_view bytes, std::string_v
   return description;
 }
 
-void speed_up(trace::Workload& workload, double factor) {
-  for (auto& stream : workload.streams) stream.arrivals.rate.mean *= factor;
-}
-
 }  // namespace negawatt::sim

@@ -25,7 +25,4 @@ struct WorkloadDescription {
                                                          std::string_view file,
                                                          const ReadFile& read);
 
-/// The same workload, with `factor` times as many requests a second.
-void speed_up(trace::Workload& workload, double factor);
-
 }  // namespace negawatt::sim

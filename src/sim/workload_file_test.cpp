@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 #include <string>
 #include <variant>
 #include <vector>
+
+#include "sim/trace_source.hpp"
 
 namespace negawatt::sim {
 namespace {
@@ -136,6 +139,45 @@ TEST(WorkloadFile, RefusesWhatCannotBe) {
                 .find("w.toml: "),
             std::string::npos)
       << "it would never end";
+}
+
+TEST(WorkloadFile, AtAnySpeedTheSameRequestsCome) {
+  const auto described = parse_workload(R"(duration_s = 6000
+[[stream]]
+rate_per_s = 2
+swing = 0.9
+period_s = 4000
+input_median = 100
+input_sigma = 1
+output_median = 20
+output_sigma = 1
+[[stream]]
+rate_per_s = 1
+rates = [1, 0, 3]
+period_s = 500
+lengths = "constant"
+input_tokens = 4000
+output_tokens = 20
+)",
+                                        "w.toml", read);
+  ASSERT_TRUE(described) << described.error().message;
+  for (const double speed : {1.0, 2.0, 4.0}) {
+    const auto plain = trace::generate(described->workload, 1);
+    SpedUp fast(trace::generate(described->workload, 1), speed);
+    std::size_t count = 0;
+    while (const auto request = plain->next()) {
+      const auto faster = fast.next();
+      ASSERT_TRUE(faster);
+      EXPECT_EQ(faster->arrival, request->arrival / speed);
+      EXPECT_EQ(faster->input_tokens, request->input_tokens);
+      ++count;
+    }
+    EXPECT_FALSE(fast.next());
+    // 2 a second for a period and a half of the sine, the half in which it is high: 4000 x 0.9 / pi
+    // more; and 1 a second. The deviation of a Poisson process is the root of its mean.
+    const double expected = 3 * 6000 + 2 * 4000 * 0.9 / std::numbers::pi;
+    EXPECT_NEAR(static_cast<double>(count), expected, 4 * std::sqrt(expected));
+  }
 }
 
 }  // namespace
