@@ -89,6 +89,7 @@ std::vector<Assignment> assign_all(const AssignProblem& problem) {
     for (std::size_t k = 0; k < systems.size(); ++k)
       tallies[k].add(g, systems[k], costs.requests_in(g));
   std::vector<Assignment> assignments;
+  assignments.reserve(systems.size());
   for (std::size_t k = 0; k < systems.size(); ++k)
     assignments.push_back(
         std::move(tallies[k])
