@@ -32,7 +32,7 @@ inline trace::SystemTable two_systems() {
   return table;
 }
 
-inline Workload requests(std::vector<trace::RequestSize> sizes) {
+inline Workload requests(const std::vector<trace::RequestSize>& sizes) {
   std::vector<trace::Request> list;
   for (const auto size : sizes)
     list.push_back({.input_tokens = size.input_tokens, .output_tokens = size.output_tokens});
@@ -49,7 +49,7 @@ inline const Assignment& named(const AssignPlan& plan, std::string_view name) {
   return *found;
 }
 
-inline std::string message_for(AssignRequest request, const Workload& workload = six()) {
+inline std::string message_for(const AssignRequest& request, const Workload& workload = six()) {
   const auto plan = plan_assignment(two_systems(), workload, request);
   return plan ? "accepted" : plan.error().message;
 }

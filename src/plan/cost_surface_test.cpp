@@ -66,7 +66,8 @@ TEST(CostSurface, FillsHolesAlongTheOutputs) {
 }
 
 /// Joules at (8, output), where only outputs were measured.
-double joules_at(std::vector<std::pair<std::uint32_t, double>> measured, std::uint32_t output) {
+double joules_at(const std::vector<std::pair<std::uint32_t, double>>& measured,
+                 std::uint32_t output) {
   trace::MeasuredSystem system{.name = "A", .model = "m"};
   for (const auto& [tokens, joules] : measured) system.runs.push_back(run(8, tokens, joules, 1.0));
   return CostSurface::of(system)->at({8, output}).cost.energy.in_si();
