@@ -197,7 +197,7 @@ TEST(ClusterFile, EveryClusterThatShipsCanBeSimulated) {
   const auto beside = [](const std::string& name) -> Result<std::string> {
     return negawatt::testing::repository_file("data/clusters/" + name);
   };
-  for (const std::string name : {"mixed.toml", "four-h100.toml", "split.toml"}) {
+  for (const std::string name : {"mixed.toml", "four-h100.toml", "split.toml", "forty.toml"}) {
     const auto cluster =
         parse_cluster(negawatt::testing::repository_file("data/clusters/" + name), name, beside);
     ASSERT_TRUE(cluster) << cluster.error().message;
@@ -205,7 +205,7 @@ TEST(ClusterFile, EveryClusterThatShipsCanBeSimulated) {
     for (const auto& spec : cluster->cluster.instances)
       EXPECT_GT(kv_tokens(spec.limits), 20'000U) << spec.name;
   }
-  const auto week = parse_workload(negawatt::testing::repository_file("data/clusters/week.toml"),
+  const auto week = parse_workload(negawatt::testing::repository_file("data/workloads/week.toml"),
                                    "week.toml", beside);
   ASSERT_TRUE(week) << week.error().message;
   EXPECT_EQ(week->workload.most_requests, 27'000'000U);
