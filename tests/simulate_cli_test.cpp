@@ -224,6 +224,25 @@ TEST_F(SimulateCli, TheCommandOfAPageMakesThePageAgain) {
   EXPECT_TRUE(read_file(folder.path("p q.html")).value_or("") == page);
 }
 
+TEST_F(SimulateCli, WhatIsUnknownIsNotZero) {
+  folder.file("r.csv", "arrival_s,input_tokens,output_tokens\n0,3000000,5\n");
+  for (const std::string options :
+       {"--policy round-robin", "--policy round-robin --policy random"}) {
+    const auto run = simulate(options);
+    ASSERT_EQ(run.exit_code, 0) << run.error;
+    EXPECT_EQ(run.out.find("nan"), std::string::npos) << run.out;
+    EXPECT_EQ(run.out.find(" 0.0 %"), std::string::npos) << run.out;
+  }
+  EXPECT_NE(simulate("--policy round-robin").out.find("1 request was refused"), std::string::npos);
+  const std::string both = "--policy round-robin --policy random ";
+  ASSERT_EQ(simulate(both + "--report p.html").exit_code, 0);
+  const auto page = read_file(folder.path("p.html")).value_or("");
+  EXPECT_NE(page.find("No policy served any of 1 request: there"), std::string::npos);
+  ASSERT_EQ(simulate(both + "--sweep s.csv").exit_code, 0);
+  const auto csv = read_file(folder.path("s.csv")).value_or("");
+  EXPECT_NE(csv.find("round-robin,1,1,1,0,0,0,0,,,,,,,0,,0,0,0\n"), std::string::npos) << csv;
+}
+
 TEST_F(SimulateCli, MakesUpRequestsAsAFileDescribesThem) {
   folder.file("w.toml",
               "requests = 500\n[[stream]]\nrate_per_s = 10\nlengths = \"uniform\"\n"
@@ -274,6 +293,7 @@ TEST_F(SimulateCli, WritesAPageThatHoldsWhatWasSimulated) {
   EXPECT_EQ(data["sensitivity"]["lambda"][0]["points"].size(), 2U);
   EXPECT_EQ(data["sensitivity"]["speed"].size(), 4U);
   EXPECT_NE(page.find("negawatt simulate --cluster c.toml"), std::string::npos);
+  EXPECT_NE(page.find("<bdi>chat</bdi><span class=\"clocks\">133 requests"), std::string::npos);
 }
 
 TEST_F(SimulateCli, APageComparesClusters) {

@@ -55,6 +55,23 @@ std::vector<report::ServedInstance> instances_of(const ClusterInputs& cluster,
   return instances;
 }
 
+std::vector<report::ServedClass> classes_of(const sim::SimulationResult& result) {
+  std::vector<report::ServedClass> classes;
+  for (std::size_t i = 0; i < result.classes.size(); ++i) {
+    report::ServedClass one{.name = result.classes[i]};
+    if (i < result.outcome.classes.size()) {
+      const auto& outcome = result.outcome.classes[i];
+      one.requests = outcome.requests;
+      if (outcome.has_slo && outcome.requests > 0)
+        one.attainment =
+            static_cast<double>(outcome.met_all) / static_cast<double>(outcome.requests);
+      if (outcome.completed > 0) one.p99 = Seconds(outcome.latencies.e2e.quantile(0.99));
+    }
+    classes.push_back(std::move(one));
+  }
+  return classes;
+}
+
 bool is_overloaded(const ClusterInputs& cluster, const sim::Outcome& outcome) {
   std::uint64_t room = 0;
   for (const auto& spec : cluster.description.cluster.instances) room += spec.limits.most_sequences;
@@ -83,7 +100,8 @@ report::ServedRun run_of(const ClusterInputs& cluster, const SimulateCase& one,
                         .tbt = latency_of(outcome.between_tokens),
                         .e2e = latency_of(outcome.latencies.e2e),
                         .is_overloaded = is_overloaded(cluster, outcome),
-                        .instances = instances_of(cluster, result)};
+                        .instances = instances_of(cluster, result),
+                        .classes = classes_of(result)};
   if (run.kind == report::ServingPolicyKind::one_device) run.device = device_of(one.policy);
   return run;
 }

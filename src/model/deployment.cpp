@@ -142,8 +142,9 @@ Status set_cap(const Device& device, const EngineLimits& limits, StepCoefficient
   const double base = c.idle_power + c.active_power;
   if (c.power_cap > base) return {};
   return failure(Code::infeasible,
-                 fmt::format("{}: a power cap of {:.4g} W, expected more than the {:.4g} W that a "
-                             "device draws when it does next to nothing",
+                 fmt::format("{}: a power cap of {:.4g} W, expected more than the {:.4g} W of idle "
+                             "and active power in the fit at this clock: how steps slow down below "
+                             "that is not modelled (a lower core_mhz is)",
                              device.name, c.power_cap / limits.devices, base / limits.devices));
 }
 

@@ -186,6 +186,7 @@ std::string main_html(const ServingReport& report, const std::vector<Setting>& s
        {"cautions", cautions_html(found)},
        {"energies", energies_html(found)},
        {"latencies", latencies_html(main)},
+       {"classes", classes_html(main)},
        {"pareto_alt", pareto_alt(found)},
        {"front_note", has_slo ? "Filled points meet the SLO." : "No class of requests has an SLO."},
        {"hidden_note",

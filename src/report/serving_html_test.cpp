@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -139,6 +140,7 @@ TEST(ServingPage, EscapesEveryNameWhereverItStands) {
     run.policy += evil;
     run.device = run.kind == ServingPolicyKind::one_device ? evil : "";
     run.family = evil;
+    run.classes = {{evil, 1, 1.0, Seconds(1)}, {evil + "2", 1, 1.0, Seconds(1)}};
     run.instances[0].name = evil;
     run.instances[0].device_type = evil;
   }
@@ -158,6 +160,25 @@ TEST(ServingPage, FetchesNothing) {
   const auto page = page_of(three_policies());
   for (const auto* what : {"<link", "src=", "@import", "fetch("})
     EXPECT_FALSE(has(page, what)) << what;
+}
+
+TEST(ServingPage, ShowsWhatEachOfSeveralClassesMet) {
+  auto run = by_work(100);
+  run.classes = {{"chat", 600, 0.97, Seconds(2)},
+                 {"code", 400, std::nullopt, Seconds(9)},
+                 {"none", 0, std::nullopt, std::nullopt}};
+  auto again = run;
+  again.seed = 2;
+  again.classes[0] = {"chat", 602, 0.95, Seconds(3)};
+  const auto page = page_of({run, again});
+  EXPECT_TRUE(has(page, "<bdi>chat</bdi><span class=\"clocks\">601 requests</span>"));
+  EXPECT_TRUE(has(page,
+                  "<td class=\"n \">95.00&nbsp;%</td><td class=\"n \">3.00&nbsp;s</td>"
+                  "<td class=\"n \">no SLO</td><td class=\"n \">9.00&nbsp;s</td></tr>"))
+      << "the least attainment and the longest latency of the seeds";
+  EXPECT_FALSE(has(page, "<bdi>none</bdi>"));
+  run.classes.resize(1);
+  EXPECT_FALSE(has(page_of({run}), "Classes of requests"));
 }
 
 TEST(ServingPage, StandsWithoutAnyRequestServed) {

@@ -42,6 +42,14 @@ struct ServedInstance {
   Joules energy;
 };
 
+/// What the requests of one class met.
+struct ServedClass {
+  std::string name;
+  std::uint64_t requests = 0;
+  std::optional<double> attainment;  ///< of its SLO, as a share; none: it has none
+  std::optional<Seconds> p99;        ///< to the last token; none: none was served
+};
+
 /// What a policy goes by: the load of instances, one device type, the work, or more than it can
 /// know (the length of an answer before it is there).
 enum class ServingPolicyKind : unsigned char { load, one_device, work, clairvoyant };
@@ -70,6 +78,7 @@ struct ServedRun {
   ServedLatency e2e;                 ///< to the last token
   bool is_overloaded = false;        ///< at the last arrival more waited than fit into all batches
   std::vector<ServedInstance> instances;
+  std::vector<ServedClass> classes;  ///< the same ones in every run
 };
 
 struct ServingCluster {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <string_view>
 
 #include "report/escape.hpp"
@@ -14,6 +15,7 @@ namespace negawatt::report {
 namespace {
 
 constexpr std::size_t kEnergyColumns = 10;
+constexpr std::size_t kMostShownClasses = 8;
 
 std::string cell(std::string_view html, std::string_view tone = {}) {
   return fmt::format("<td class=\"n {}\">{}</td>", tone, html);
@@ -127,6 +129,33 @@ std::string quantile_cells(const ServedLatency& latency) {
   return out;
 }
 
+/// Places of the classes that have requests, those with most of them first.
+std::vector<std::size_t> shown_classes(const Setting& setting) {
+  const auto& classes = setting.policies.front().of.classes;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < classes.size(); ++i)
+    if (classes[i].requests > 0) places.push_back(i);
+  std::ranges::stable_sort(places, std::greater{},
+                           [&classes](std::size_t at) { return classes[at].requests; });
+  if (places.size() > kMostShownClasses) places.resize(kMostShownClasses);
+  return places;
+}
+
+std::string classes_note(const Setting& setting, std::size_t shown) {
+  const auto all = static_cast<std::size_t>(
+      std::ranges::count_if(setting.policies.front().of.classes,
+                            [](const ServedClass& each) { return each.requests > 0; }));
+  std::string note = "Share of a class's requests that met its SLO; p99 to the last token.";
+  if (shown < all)
+    note += fmt::format(" The {} classes with most requests of {}.", shown, counted(all, ""));
+  return note;
+}
+
+std::string class_cells(const ServedClass& of_class) {
+  return cell(of_class.attainment ? typographic(attained_text(*of_class.attainment)) : "no SLO") +
+         cell(of_class.p99 ? typographic(latency_text(*of_class.p99)) : "-");
+}
+
 std::string header(std::string_view text, std::string_view attributes) {
   return fmt::format("<th scope=\"col\" class=\"n\" {}>{}</th>", attributes, text);
 }
@@ -192,6 +221,34 @@ std::string latencies_html(const Setting& setting) {
            "</tr>\n";
   }
   return out;
+}
+
+std::string classes_html(const Setting& setting) {
+  const auto shown = shown_classes(setting);
+  if (shown.size() < 2) return {};
+  const auto& classes = setting.policies.front().of.classes;
+  std::string names;
+  std::string columns;
+  for (const auto at : shown) {
+    names += fmt::format(
+        "<th scope=\"colgroup\" colspan=\"2\" class=\"over\"><bdi>{}</bdi><span "
+        "class=\"clocks\">{}</span></th>",
+        html_escaped(classes[at].name), counted(classes[at].requests, "request"));
+    columns += header("SLO met", "") + header("p99", "");
+  }
+  std::string rows;
+  for (std::size_t i = 0; i < setting.policies.size(); ++i) {
+    rows += "<tr>" + name_cell(i, setting.policies[i]);
+    for (const auto at : shown) rows += class_cells(setting.policies[i].of.classes[at]);
+    rows += "</tr>\n";
+  }
+  return "<h3 id=\"classes-title\">Classes of requests</h3>\n<p class=\"note\">" +
+         classes_note(setting, shown.size()) +
+         "</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+         "aria-labelledby=\"classes-title\">\n<table class=\"numbers\" "
+         "id=\"classes\">\n<thead>\n<tr><th scope=\"col\" rowspan=\"2\">Policy</th>" +
+         names + "</tr>\n<tr>" + columns + "</tr>\n</thead>\n<tbody>\n" + rows +
+         "</tbody>\n</table>\n</div>\n";
 }
 
 std::string settings_html(const ServingReport& report, const std::vector<Setting>& settings) {

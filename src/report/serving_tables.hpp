@@ -18,6 +18,8 @@ namespace negawatt::report {
 [[nodiscard]] std::string energies_html(const ServingFindings& found);
 /// One row a policy: time to the first token, between tokens, to the last token.
 [[nodiscard]] std::string latencies_html(const Setting& setting);
+/// A table of what each class of requests met, one row a policy; empty where there is one class.
+[[nodiscard]] std::string classes_html(const Setting& setting);
 /// One row a setting: the least energy and what it is compared with.
 [[nodiscard]] std::string settings_html(const ServingReport& report,
                                         const std::vector<Setting>& settings);

@@ -31,6 +31,13 @@ ServedPolicy policy_of(const ServedRun& run, std::size_t first) {
           .served = share(run.completed, run.requests)};
 }
 
+void add(const ServedClass& other, ServedClass& sum) {
+  sum.requests += other.requests;
+  if (!sum.attainment || (other.attainment && *other.attainment < *sum.attainment))
+    sum.attainment = other.attainment;
+  if (!sum.p99 || (other.p99 && *other.p99 > *sum.p99)) sum.p99 = other.p99;
+}
+
 /// Sums what becomes a mean, and takes the worst of the rest.
 void add(const ServedRun& run, ServedPolicy& policy) {
   auto& sum = policy.of;
@@ -50,6 +57,8 @@ void add(const ServedRun& run, ServedPolicy& policy) {
   take_longer(run.tbt, sum.tbt);
   take_longer(run.e2e, sum.e2e);
   sum.is_overloaded = sum.is_overloaded || run.is_overloaded;
+  NW_ASSERT(sum.classes.size() == run.classes.size());
+  for (std::size_t i = 0; i < run.classes.size(); ++i) add(run.classes[i], sum.classes[i]);
   NW_ASSERT(sum.instances.size() == run.instances.size());
   for (std::size_t i = 0; i < run.instances.size(); ++i) {
     sum.instances[i].requests += run.instances[i].requests;
@@ -63,6 +72,7 @@ void take_means(ServedPolicy& policy) {
   const auto seeds = static_cast<double>(policy.seeds);
   for (auto* energy : {&sum.energy, &sum.idle, &sum.above_idle, &sum.bound}) *energy *= 1.0 / seeds;
   for (auto* count : {&sum.requests, &sum.completed, &sum.output_tokens}) *count /= policy.seeds;
+  for (auto& of_class : sum.classes) of_class.requests /= policy.seeds;
   for (auto& instance : sum.instances) {
     instance.energy *= 1.0 / seeds;
     instance.requests /= policy.seeds;
@@ -108,8 +118,10 @@ const ServedPolicy* least_that_could_be_run(const Setting& setting) {
 /// Who comes closest to what was demanded.
 const ServedPolicy* most_attained(const Setting& setting) {
   const auto attained = [](const ServedPolicy& policy) {
-    return could_be_run(policy) ? std::min(policy.served, policy.of.attainment.value_or(1.0))
-                                : -1.0;
+    return could_be_run(policy)
+               ? std::pair(std::min(policy.served, policy.of.attainment.value_or(1.0)),
+                           policy.served)
+               : std::pair(-1.0, -1.0);
   };
   return &*std::ranges::max_element(setting.policies, {}, attained);
 }

@@ -64,6 +64,11 @@ double energy_change(const ServedPolicy& from, const ServedPolicy& to) {
   return change_pct(from.of.energy, to.of.energy);
 }
 
+bool is_nothing_served(const Setting& setting) {
+  return std::ranges::all_of(setting.policies,
+                             [](const ServedPolicy& policy) { return policy.of.completed == 0; });
+}
+
 std::string alone_headline(const ServingFindings& found) {
   const auto& best = *found.finding.best;
   const auto share = attained_text(attained(best));
@@ -182,6 +187,9 @@ ServingFindings findings_of(const Setting& setting, double demanded) {
 }
 
 std::string serving_headline(const ServingFindings& found) {
+  if (is_nothing_served(found.setting))
+    return fmt::format("No policy served any of {}: there is nothing to compare.",
+                       counted(found.finding.best->of.requests, "request"));
   switch (found.finding.verdict) {
     case Verdict::alone:
       return alone_headline(found);
@@ -199,6 +207,7 @@ std::string serving_headline(const ServingFindings& found) {
 
 std::vector<std::string> serving_comparisons(const ServingFindings& found) {
   std::vector<std::string> sentences;
+  if (is_nothing_served(found.setting)) return sentences;
   for (auto* comparison : {device_comparison, load_comparison, bound_comparison})
     if (auto sentence = comparison(found); !sentence.empty())
       sentences.push_back(std::move(sentence));
@@ -210,17 +219,16 @@ std::vector<std::string> serving_cautions(const ServingFindings& found) {
   std::vector<std::string> cautions;
   if (finding.breaker != nullptr)
     cautions.push_back(
-        fmt::format("{} needs {} % less energy than {}, but {} only {} of the requests.",
-                    policy_name(*finding.breaker),
-                    significant(-energy_change(*finding.best, *finding.breaker), 2),
-                    policy_name(*finding.best), has_slo(found) ? "meets the SLO for" : "serves",
+        fmt::format("{} needs less energy than {} ({}), but {} only {} of the requests.",
+                    policy_name(*finding.breaker), policy_name(*finding.best),
+                    serving_changes(*finding.best, *finding.breaker),
+                    has_slo(found) ? "meets the SLO for" : "serves",
                     attained_text(attained(*finding.breaker))));
   if (finding.clairvoyant != nullptr)
     cautions.push_back(fmt::format(
-        "{} knows how long answers will be, as nobody can; it needs {} % less energy than {}.",
-        policy_name(*finding.clairvoyant),
-        significant(-energy_change(*finding.best, *finding.clairvoyant), 2),
-        policy_name(*finding.best)));
+        "{} knows how long answers will be, as nobody can; it needs less energy than {} ({}).",
+        policy_name(*finding.clairvoyant), policy_name(*finding.best),
+        serving_changes(*finding.best, *finding.clairvoyant)));
   if (finding.device != nullptr && is_whole_cluster(*finding.device))
     cautions.push_back(fmt::format(
         "The cluster has one device type: {} means its requests are spread over all instances.",
@@ -248,16 +256,18 @@ std::string serving_changes(const ServedPolicy& from, const ServedPolicy& to) {
 }
 
 std::string rough_change(double percent) {
+  if (!std::isfinite(percent)) return "-";  // of nothing
   if (std::abs(percent) < 0.05) percent = 0.0;
   if (percent >= 999.5) return significant(1.0 + percent / 100.0) + " times";
   return fmt::format("{:+.{}f} %", percent, std::abs(percent) < 99.95 ? 1 : 0);
 }
 
 std::string latency_change(Seconds from, Seconds to) {
-  return from > Seconds() ? rough_change(change_pct(from, to)) : "-";
+  return from > Seconds() && to > Seconds() ? rough_change(change_pct(from, to)) : "-";
 }
 
 std::string latency_text(Seconds value) {
+  if (value <= Seconds()) return "-";
   constexpr double kLong = 999.5;
   if (value.in_si() >= kLong)
     return counted(static_cast<std::uint64_t>(std::llround(value.in_si())), "") + " s";

@@ -30,11 +30,12 @@ struct ServingFindings {
 [[nodiscard]] std::string policy_name(const ServedPolicy& policy);
 /// "energy -5.9 %, p99 latency +394 %, mean latency +120 %"
 [[nodiscard]] std::string serving_changes(const ServedPolicy& from, const ServedPolicy& to);
-/// "-5.9 %", "+394 %", "12.3 times"; never "-0.0 %".
+/// "-5.9 %", "+394 %", "12.3 times"; never "-0.0 %"; "-" of nothing.
 [[nodiscard]] std::string rough_change(double percent);
-/// rough_change() of a latency; "-" where there was none.
+/// rough_change() of a latency; "-" where there was none, before or after.
 [[nodiscard]] std::string latency_change(Seconds from, Seconds to);
-/// Three digits, as quantity(); long waits in whole seconds.
+/// Three digits, as quantity(); long waits in whole seconds; "-" where nothing was served, for no
+/// latency is 0.
 [[nodiscard]] std::string latency_text(Seconds value);
 /// Rounded down, so that what is below the share demanded never looks like it: "98.99 %".
 [[nodiscard]] std::string attained_text(double share);

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "report/serving_sample_for_test.hpp"
 
 namespace negawatt::report {
@@ -112,6 +114,25 @@ TEST(ServingHeadline, APolicyThatLeavesRequestsUnservedDoesNotCount) {
   EXPECT_THAT(headline_of({lazy, by_load(100)}), HasSubstr("round-robin needs least energy"));
 }
 
+TEST(ServingHeadline, NothingServedIsNotComparedAndItsLatencyIsNot0) {
+  auto one = by_work(0);
+  auto other = by_load(0);
+  for (auto* run : {&one, &other}) {
+    run->completed = run->output_tokens = 0;
+    run->energy = run->idle = run->above_idle = run->bound = Joules();
+    run->ttft = run->tbt = run->e2e = ServedLatency{};
+    run->attainment = 0.0;
+  }
+  EXPECT_EQ(headline_of({one, other}),
+            "No policy served any of 1,000 requests: there is nothing to compare.");
+  EXPECT_THAT(comparisons_of({one, other}), IsEmpty());
+  const auto setting = setting_of({one, other, by_one_device(100, 2)});
+  EXPECT_EQ(serving_changes(setting.policies[1], setting.policies[2]),
+            "energy -, p99 latency -, mean latency -");
+  EXPECT_EQ(serving_changes(setting.policies[0], setting.policies[1]),
+            "energy -100 %, p99 latency -, mean latency -");
+}
+
 TEST(ServingComparisons, GiveEveryEnergyWithItsLatencies) {
   EXPECT_THAT(
       comparisons_of({by_work(90, 4), by_one_device(100, 2), by_load(200, 8)}),
@@ -137,11 +158,11 @@ TEST(ServingCautions, NameWhatLooksBetterAndIsNot) {
   auto overloaded = by_load(200);
   overloaded.is_overloaded = true;
   EXPECT_THAT(
-      cautions_of({by_work(90), by_one_device(80, 2, 0.5), by_clairvoyant(72), overloaded}),
-      ElementsAre("h100 alone needs 11 % less energy than negawatt, but meets the SLO for "
-                  "only 50.00 % of the requests.",
-                  "clairvoyant knows how long answers will be, as nobody can; it needs 20 % "
-                  "less energy than negawatt.",
+      cautions_of({by_work(90, 2), by_one_device(80, 4, 0.5), by_clairvoyant(72, 1), overloaded}),
+      ElementsAre("h100 alone needs less energy than negawatt (energy -11.1 %, p99 latency +100 %, "
+                  "mean latency +100 %), but meets the SLO for only 50.00 % of the requests.",
+                  "clairvoyant knows how long answers will be, as nobody can; it needs less energy "
+                  "than negawatt (energy -20.0 %, p99 latency -50.0 %, mean latency -50.0 %).",
                   "Overloaded, more requests waiting at the last arrival than fit into all "
                   "batches: round-robin."));
   EXPECT_THAT(cautions_of({by_work(90), by_load(100)}), IsEmpty());
@@ -164,6 +185,8 @@ TEST(ServingNumbers, AreWhatAReaderExpects) {
   EXPECT_EQ(latency_text(Seconds(0.0317)), "31.7 ms");
   EXPECT_EQ(latency_text(Seconds(999.4)), "999 s");
   EXPECT_EQ(latency_text(Seconds(12345.4)), "12,345 s");
+  EXPECT_EQ(latency_text(Seconds(0)), "-");
+  EXPECT_EQ(rough_change(std::nan("")), "-");
 }
 
 }  // namespace

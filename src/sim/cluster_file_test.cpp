@@ -158,7 +158,7 @@ TEST(ClusterFile, RefusesWhatOnlyASleeperHas) {
   for (const std::string key : {"sleep_power_w", "start_time_s", "start_energy_j"}) {
     EXPECT_EQ(message_of(slow + key + " = 10\n"),
               "c.toml:4: 'instances." + key +
-                  "': expected 'sleep_after_s' beside it: without that key it never sleeps");
+                  "' is 10, expected 'sleep_after_s' beside it: without that key it never sleeps");
     EXPECT_EQ(message_of(slow + key + " = 10\nsleep_after_s = 5\n"), "");
   }
   EXPECT_NE(message_of(slow + "starts_asleep = true\n").find("c.toml:4"), std::string::npos);
@@ -191,7 +191,7 @@ TEST(ClusterFile, EveryClusterThatShipsCanBeSimulated) {
   const auto beside = [](const std::string& name) -> Result<std::string> {
     return negawatt::testing::repository_file("data/clusters/" + name);
   };
-  for (const std::string name : {"mixed.toml", "four-h100.toml", "split.toml"}) {
+  for (const std::string name : {"mixed.toml", "four-h100.toml", "split.toml", "forty.toml"}) {
     const auto cluster =
         parse_cluster(negawatt::testing::repository_file("data/clusters/" + name), name, beside);
     ASSERT_TRUE(cluster) << cluster.error().message;
@@ -199,7 +199,7 @@ TEST(ClusterFile, EveryClusterThatShipsCanBeSimulated) {
     for (const auto& spec : cluster->cluster.instances)
       EXPECT_GT(kv_tokens(spec.limits), 20'000U) << spec.name;
   }
-  const auto week = parse_workload(negawatt::testing::repository_file("data/clusters/week.toml"),
+  const auto week = parse_workload(negawatt::testing::repository_file("data/workloads/week.toml"),
                                    "week.toml", beside);
   ASSERT_TRUE(week) << week.error().message;
   EXPECT_EQ(week->workload.most_requests, 27'000'000U);

@@ -29,7 +29,15 @@ std::string energy_text(Joules energy) {
                       : fmt::format("{:.4g} GJ", joules / 1e9);
 }
 
-double share_pct(double of, double by) { return by > 0.0 ? 100.0 * of / by : 0.0; }
+/// "12.3 %"; "-" of nothing.
+std::string share_text(double of, double by, int digits = 1) {
+  return by > 0.0 ? fmt::format("{:.{}f} %", 100.0 * of / by, digits) : "-";
+}
+
+/// "1 request was", "12 requests were"
+std::string requests_text(std::uint64_t count) {
+  return fmt::format("{} request{}", count, count == 1 ? " was" : "s were");
+}
 
 std::string quantile_line(std::string_view what, const QuantileSketch& sketch) {
   if (sketch.count() == 0) return "";
@@ -48,11 +56,11 @@ std::string energy_lines(const SimulationResult& result) {
                         total / static_cast<double>(result.outcome.output_tokens));
   if (ended > 0.0)
     text += fmt::format("   mean {:.4g} W, peak {:.4g} W", total / ended, energy.peak().in_si());
-  text += fmt::format("\n  while no step ran {:>10}   {:.1f} %: idle, asleep, starting\n",
+  text += fmt::format("\n  while no step ran {:>10}   {}: idle, asleep, starting\n",
                       energy_text(energy.without_work()),
-                      share_pct(energy.without_work().in_si(), total));
-  text += fmt::format("  no policy below   {:>10}   {:.1f} % of it\n", energy_text(result.bound),
-                      share_pct(result.bound.in_si(), total));
+                      share_text(energy.without_work().in_si(), total));
+  text += fmt::format("  no policy below   {:>10}   {} of it\n", energy_text(result.bound),
+                      share_text(result.bound.in_si(), total));
   if (const auto interval = energy_interval(result))
     text += fmt::format("  as devices err    {:>10}   to {} (90 % of their checks)\n",
                         energy_text(Joules(interval->low)), energy_text(Joules(interval->high)));
@@ -79,11 +87,11 @@ std::string slo_lines(const SimulationResult& result) {
     const auto& of_class = result.outcome.classes[i];
     if (!of_class.has_slo || of_class.requests == 0) continue;
     const auto pct = [&](std::uint64_t met) {
-      return share_pct(static_cast<double>(met), static_cast<double>(of_class.requests));
+      return share_text(static_cast<double>(met), static_cast<double>(of_class.requests), 2);
     };
-    text += fmt::format("  {:<20.20}{:>8.2f} %  TTFT {:>6.2f} %  TBT {:>6.2f} %  e2e {:>6.2f} %\n",
-                        result.classes[i], pct(of_class.met_all), pct(of_class.met_ttft),
-                        pct(of_class.met_tbt), pct(of_class.met_e2e));
+    text += fmt::format("  {:<20.20}{:>10}  TTFT {:>8}  TBT {:>8}  e2e {:>8}\n", result.classes[i],
+                        pct(of_class.met_all), pct(of_class.met_ttft), pct(of_class.met_tbt),
+                        pct(of_class.met_e2e));
   }
   return text;
 }
@@ -95,13 +103,14 @@ std::string instance_lines(const SimulationResult& result) {
   const double ended = result.outcome.ended.in_si();
   for (std::size_t i = 0; i < std::min(instances.size(), kMostInstanceLines); ++i) {
     const auto& outcome = result.outcome.instances[i];
-    const double per_step = outcome.steps == 0 ? 0.0
-                                               : static_cast<double>(outcome.output_tokens) /
-                                                     static_cast<double>(outcome.steps);
-    text += fmt::format("{:<18.18}{:>10}{:>11}{:>7.1f} %{:>7.1f} %{:>10.1f}{:>11}\n",
-                        instances[i].name, outcome.completed, energy_text(result.energy.of(i)),
-                        share_pct(outcome.busy.in_si(), ended),
-                        share_pct(result.energy.of(i, Activity::asleep).time.in_si(), ended),
+    const auto per_step = outcome.steps == 0
+                              ? std::string("-")
+                              : fmt::format("{:.1f}", static_cast<double>(outcome.output_tokens) /
+                                                          static_cast<double>(outcome.steps));
+    text += fmt::format("{:<18.18}{:>10}{:>11}{:>9}{:>9}{:>10}{:>11}\n", instances[i].name,
+                        outcome.completed, energy_text(result.energy.of(i)),
+                        share_text(outcome.busy.in_si(), ended),
+                        share_text(result.energy.of(i, Activity::asleep).time.in_si(), ended),
                         per_step, outcome.preemptions);
   }
   if (instances.size() > kMostInstanceLines)
@@ -114,17 +123,18 @@ std::string notes(const SimulationResult& result) {
   const auto& outcome = result.outcome;
   std::string text;
   if (outcome.refused_by_policy > 0)
-    text += fmt::format("{} requests were refused: no instance can serve them.\n",
-                        outcome.refused_by_policy);
+    text += fmt::format("{} refused: no instance can serve what is so large.\n",
+                        requests_text(outcome.refused_by_policy));
   if (outcome.too_large > 0)
-    text += fmt::format("{} requests were refused: larger than the KV memory where they went.\n",
-                        outcome.too_large);
+    text += fmt::format("{} refused: larger than the KV memory at the place chosen.\n",
+                        requests_text(outcome.too_large));
   std::uint64_t room = 0;
   for (const auto& spec : result.cluster->instances) room += spec.limits.most_sequences;
   if (outcome.overloaded(room))
     text += fmt::format(
-        "Overloaded: {} requests waited when the last one arrived; serving them took\n{} more.\n",
-        outcome.waiting_at_last_arrival, time_text((outcome.ended - outcome.last_arrival).in_si()));
+        "Overloaded: {} waiting when the last one arrived; serving them took\n{} more.\n",
+        requests_text(outcome.waiting_at_last_arrival),
+        time_text((outcome.ended - outcome.last_arrival).in_si()));
   return text;
 }
 
@@ -154,13 +164,15 @@ std::string comparison_text(std::span<const SimulationResult> results) {
     const auto& outcome = result.outcome;
     const double total = result.energy.total().in_si();
     const auto attainment = outcome.slo_attainment();
-    text += fmt::format(
-        "{:<24.24}{:>11}{:>9.3g}{:>9}{:>9}{:>10}{:>6.1f} %\n", result.policy,
-        energy_text(result.energy.total()),
-        outcome.output_tokens == 0 ? 0.0 : total / static_cast<double>(outcome.output_tokens),
-        times_text(outcome.latencies.ttft), times_text(outcome.latencies.e2e),
-        attainment ? fmt::format("{:.2f} %", 100.0 * *attainment) : std::string("-"),
-        share_pct(result.energy.without_work().in_si(), total));
+    text +=
+        fmt::format("{:<24.24}{:>11}{:>9}{:>9}{:>9}{:>10}{:>8}\n", result.policy,
+                    energy_text(result.energy.total()),
+                    outcome.output_tokens == 0
+                        ? std::string("-")
+                        : fmt::format("{:.3g}", total / static_cast<double>(outcome.output_tokens)),
+                    times_text(outcome.latencies.ttft), times_text(outcome.latencies.e2e),
+                    attainment ? fmt::format("{:.2f} %", 100.0 * *attainment) : std::string("-"),
+                    share_text(result.energy.without_work().in_si(), total));
   }
   return text;
 }
