@@ -49,17 +49,17 @@ ttft_s = 1
 class SimulateCli : public ::testing::Test {
  protected:
   SimulateCli() {
-    folder.file("gpu.toml", kDevice);
-    folder.file("model.toml", kModel);
-    folder.file("c.toml", kCluster);
+    folder_.file("gpu.toml", kDevice);
+    folder_.file("model.toml", kModel);
+    folder_.file("c.toml", kCluster);
     std::string trace = "arrival_s,input_tokens,output_tokens,class\n";
     for (int i = 0; i < 200; ++i)
       trace += std::to_string(0.1 * i) + "," + std::to_string(100 + 37 * (i % 29)) + "," +
                std::to_string(10 + 11 * (i % 17)) + (i % 3 == 0 ? ",code\n" : ",chat\n");
-    folder.file("r.csv", trace);
+    folder_.file("r.csv", trace);
   }
   Finished simulate(const std::string& options) {
-    return run_negawatt(folder, "simulate --cluster c.toml --requests r.csv " + options);
+    return run_negawatt(folder_, "simulate --cluster c.toml --requests r.csv " + options);
   }
   static void expect_refused(const Finished& run, const std::string& part) {
     EXPECT_EQ(run.exit_code, 2);
@@ -68,7 +68,7 @@ class SimulateCli : public ::testing::Test {
     EXPECT_EQ(std::ranges::count(run.error, '\n'), 1) << run.error;
   }
 
-  TemporaryFolder folder;
+  TemporaryFolder folder_;
 };
 
 TEST_F(SimulateCli, PrintsJsonWithEveryKeyThatProgramsRelyOn) {
@@ -116,18 +116,18 @@ TEST_F(SimulateCli, ASweepGoesOnWhereItStopped) {
   const std::string grid = "--policy round-robin --policy random --speed 1,2 --sweep s.csv";
   const auto first = simulate(grid + " --seed 1");
   ASSERT_EQ(first.exit_code, 0) << first.error;
-  const auto before = read_file(folder.path("s.csv")).value_or("");
+  const auto before = read_file(folder_.path("s.csv")).value_or("");
   EXPECT_EQ(std::ranges::count(before, '\n'), 2 + 4);
   EXPECT_EQ(std::ranges::count(first.error, '\n'), 4) << first.error;
   const auto second = simulate(grid + " --seed 1,2");
   ASSERT_EQ(second.exit_code, 0) << second.error;
   EXPECT_EQ(std::ranges::count(second.error, '\n'), 4) << "four are new: " << second.error;
-  const auto after = read_file(folder.path("s.csv")).value_or("");
+  const auto after = read_file(folder_.path("s.csv")).value_or("");
   EXPECT_EQ(std::ranges::count(after, '\n'), 2 + 8);
   std::istringstream lines(before);
   for (std::string line; std::getline(lines, line);)
     EXPECT_NE(after.find(line + "\n"), std::string::npos) << line;
-  folder.file("c.toml", kCluster + "tbt_s = 1\n");
+  folder_.file("c.toml", kCluster + "tbt_s = 1\n");
   expect_refused(simulate(grid), "s.csv: holds results of another cluster or other requests");
 }
 
@@ -135,7 +135,7 @@ TEST_F(SimulateCli, ASweepThatWasKilledAtAnyByteEndsAsIfItHadNotBeen) {
   const std::string grid =
       "--policy round-robin --policy 'lambda-cost:lambda=*' --lambda 0,1 --sweep s.csv";
   ASSERT_EQ(simulate(grid).exit_code, 0);
-  const auto whole = read_file(folder.path("s.csv")).value_or("");
+  const auto whole = read_file(folder_.path("s.csv")).value_or("");
   ASSERT_EQ(std::ranges::count(whole, '\n'), 2 + 3);
   const auto head = whole.find('\n', whole.find('\n') + 1) + 1;
   const auto first_end = whole.find('\n', head) + 1;
@@ -143,19 +143,19 @@ TEST_F(SimulateCli, ASweepThatWasKilledAtAnyByteEndsAsIfItHadNotBeen) {
   for (const auto size :
        {std::size_t{0}, head / 2, head - 1, head, head + 1, first_end - 2, first_end - 1, first_end,
         first_end + 20, second_end - 1, second_end, whole.size() - 1}) {
-    folder.file("s.csv", whole.substr(0, size));
+    folder_.file("s.csv", whole.substr(0, size));
     const auto run = simulate(grid);
     ASSERT_EQ(run.exit_code, 0) << run.error;
-    EXPECT_EQ(read_file(folder.path("s.csv")).value_or(""), whole) << "cut to " << size;
+    EXPECT_EQ(read_file(folder_.path("s.csv")).value_or(""), whole) << "cut to " << size;
     const auto lines = std::ranges::count(whole.substr(0, size), '\n');
     EXPECT_EQ(std::ranges::count(run.error, '\n'), 3 - std::max<std::ptrdiff_t>(0, lines - 2))
         << run.error;
   }
   const auto first = whole.substr(head, first_end - head);
   const auto second = whole.substr(first_end, second_end - first_end);
-  folder.file("s.csv", whole.substr(0, head) + second + first);
+  folder_.file("s.csv", whole.substr(0, head) + second + first);
   ASSERT_EQ(simulate(grid).exit_code, 0);
-  EXPECT_EQ(read_file(folder.path("s.csv")).value_or(""), whole) << "in the order of the grid";
+  EXPECT_EQ(read_file(folder_.path("s.csv")).value_or(""), whole) << "in the order of the grid";
 }
 
 TEST_F(SimulateCli, RefusesOutputsThatCannotBeBeforeAnyWork) {
@@ -169,16 +169,16 @@ TEST_F(SimulateCli, RefusesOutputsThatCannotBeBeforeAnyWork) {
   expect_refused(simulate("--report - --json"), "--report is '-'");
   expect_refused(simulate("--report a --out a"), "--report and --out both name 'a'");
   for (const std::string name : {"s.csv", "a", "a.XXXXXX"})
-    EXPECT_FALSE(read_file(folder.path(name))) << name;
+    EXPECT_FALSE(read_file(folder_.path(name))) << name;
 }
 
 TEST_F(SimulateCli, WritesToWhatIsNoRegularFileAsItIs) {
-  folder.file("kept.json", "something longer than nothing");
-  std::filesystem::create_symlink("kept.json", folder.path("link.json"));
+  folder_.file("kept.json", "something longer than nothing");
+  std::filesystem::create_symlink("kept.json", folder_.path("link.json"));
   const auto run = simulate("--policy round-robin --out link.json");
   ASSERT_EQ(run.exit_code, 0) << run.error;
-  EXPECT_TRUE(std::filesystem::is_symlink(folder.path("link.json")));
-  const auto bytes = read_file(folder.path("kept.json")).value_or("");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder_.path("link.json")));
+  const auto bytes = read_file(folder_.path("kept.json")).value_or("");
   EXPECT_EQ(nlohmann::json::parse(bytes)["completed"], 200);
   expect_refused(simulate("--sweep link.json"), "--sweep is 'link.json'");
 }
@@ -186,14 +186,14 @@ TEST_F(SimulateCli, WritesToWhatIsNoRegularFileAsItIs) {
 TEST_F(SimulateCli, RefusesWhatWouldHaveNoEffect) {
   expect_refused(simulate("--policy round-robin --lambda 0,1"), "no policy has lambda=* for it");
   expect_refused(simulate("--speed 1e-320"), "expected numbers from 1e-06 to 1000000");
-  expect_refused(run_negawatt(folder, "simulate --cluster - --requests - <c.toml"),
+  expect_refused(run_negawatt(folder_, "simulate --cluster - --requests - <c.toml"),
                  "standard input can be read once");
-  folder.file("w.toml",
+  folder_.file("w.toml",
               "requests = 5\n[[stream]]\nrate_per_s = 1\nlengths = \"constant\"\n"
               "input_tokens = 10\noutput_tokens = 10\n");
-  expect_refused(run_negawatt(folder, "simulate --cluster c.toml --requests w.toml --format azure"),
+  expect_refused(run_negawatt(folder_, "simulate --cluster c.toml --requests w.toml --format azure"),
                  "--format is of traces");
-  folder.file("c.toml", kCluster + "class = \"typo\"\n");
+  folder_.file("c.toml", kCluster + "class = \"typo\"\n");
   expect_refused(simulate(""), "c.toml: there is an SLO for the class 'typo'");
 }
 
@@ -210,22 +210,22 @@ std::string command_of_page(const std::string& html) {
 }
 
 TEST_F(SimulateCli, TheCommandOfAPageMakesThePageAgain) {
-  folder.file("a b $(x)'s.csv", read_file(folder.path("r.csv")).value_or(""));
-  const auto run = run_negawatt(folder,
+  folder_.file("a b $(x)'s.csv", read_file(folder_.path("r.csv")).value_or(""));
+  const auto run = run_negawatt(folder_,
                                 "simulate --cluster c.toml --requests \"a b \\$(x)'s.csv\" "
                                 "--policy 'lambda-cost:lambda=*' --lambda 0,1 --report 'p q.html'");
   ASSERT_EQ(run.exit_code, 0) << run.error;
-  const auto page = read_file(folder.path("p q.html")).value_or("");
+  const auto page = read_file(folder_.path("p q.html")).value_or("");
   const auto command = command_of_page(page);
   ASSERT_TRUE(command.starts_with("negawatt ")) << command;
-  folder.file("p q.html", "");
-  const auto again = run_negawatt(folder, command.substr(std::string("negawatt ").size()));
+  folder_.file("p q.html", "");
+  const auto again = run_negawatt(folder_, command.substr(std::string("negawatt ").size()));
   ASSERT_EQ(again.exit_code, 0) << command << again.error;
-  EXPECT_TRUE(read_file(folder.path("p q.html")).value_or("") == page);
+  EXPECT_TRUE(read_file(folder_.path("p q.html")).value_or("") == page);
 }
 
 TEST_F(SimulateCli, WhatIsUnknownIsNotZero) {
-  folder.file("r.csv", "arrival_s,input_tokens,output_tokens\n0,3000000,5\n");
+  folder_.file("r.csv", "arrival_s,input_tokens,output_tokens\n0,3000000,5\n");
   for (const std::string options :
        {"--policy round-robin", "--policy round-robin --policy random"}) {
     const auto run = simulate(options);
@@ -236,27 +236,27 @@ TEST_F(SimulateCli, WhatIsUnknownIsNotZero) {
   EXPECT_NE(simulate("--policy round-robin").out.find("1 request was refused"), std::string::npos);
   const std::string both = "--policy round-robin --policy random ";
   ASSERT_EQ(simulate(both + "--report p.html").exit_code, 0);
-  const auto page = read_file(folder.path("p.html")).value_or("");
+  const auto page = read_file(folder_.path("p.html")).value_or("");
   EXPECT_NE(page.find("No policy served any of 1 request: there"), std::string::npos);
   ASSERT_EQ(simulate(both + "--sweep s.csv").exit_code, 0);
-  const auto csv = read_file(folder.path("s.csv")).value_or("");
-  EXPECT_NE(csv.find("round-robin,1,1,1,0,0,0,0,,,,,,,0,,0,0,0\n"), std::string::npos) << csv;
+  const auto csv = read_file(folder_.path("s.csv")).value_or("");
+  EXPECT_NE(csv.find("round-robin,1,1,1,0,0,0,0,,,,,,,0,,150,0,0\n"), std::string::npos) << csv;
 }
 
 TEST_F(SimulateCli, MakesUpRequestsAsAFileDescribesThem) {
-  folder.file("w.toml",
+  folder_.file("w.toml",
               "requests = 500\n[[stream]]\nrate_per_s = 10\nlengths = \"uniform\"\n"
               "input_least = 10\ninput_most = 500\noutput_least = 1\noutput_most = 100\n");
   const auto run = run_negawatt(
-      folder, "simulate --cluster c.toml --requests w.toml --policy round-robin --json");
+      folder_, "simulate --cluster c.toml --requests w.toml --policy round-robin --json");
   ASSERT_EQ(run.exit_code, 0) << run.error;
   EXPECT_EQ(nlohmann::json::parse(run.out)["completed"], 500);
-  folder.file("w.toml",
+  folder_.file("w.toml",
               "duration_s = 100\n[[stream]]\nrate_per_s = 5\nlengths = \"constant\"\n"
               "input_tokens = 10\noutput_tokens = 10\n");
   const auto of_speed = [&](const std::string& speed) {
     const auto result = nlohmann::json::parse(
-        run_negawatt(folder, "simulate --cluster c.toml --requests w.toml --json --speed " + speed)
+        run_negawatt(folder_, "simulate --cluster c.toml --requests w.toml --json --speed " + speed)
             .out);
     return std::pair(result["requests"].get<int>(), result["last_arrival_s"].get<double>());
   };
@@ -278,7 +278,7 @@ TEST_F(SimulateCli, WritesAPageThatHoldsWhatWasSimulated) {
   ASSERT_EQ(run.exit_code, 0) << run.error;
   EXPECT_EQ(run.out, "page.html\n");
   EXPECT_EQ(std::ranges::count(run.error, '\n'), 4 * 2 * 2) << run.error;
-  const auto page = read_file(folder.path("page.html")).value_or("");
+  const auto page = read_file(folder_.path("page.html")).value_or("");
   const auto data = data_of_page(page);
   ASSERT_EQ(data["policies"].size(), 4U);
   const auto json = nlohmann::json::parse(simulate("--policy round-robin --json").out);
@@ -297,7 +297,7 @@ TEST_F(SimulateCli, WritesAPageThatHoldsWhatWasSimulated) {
 }
 
 TEST_F(SimulateCli, APageComparesClusters) {
-  folder.file("one.toml",
+  folder_.file("one.toml",
               "model = \"model.toml\"\n[[instances]]\nname = \"only\"\ndevice = \"gpu.toml\"\n");
   const std::string both =
       "--cluster one.toml --policy round-robin --policy all-on-one:device=only ";
@@ -308,7 +308,7 @@ TEST_F(SimulateCli, APageComparesClusters) {
   ASSERT_EQ(results.size(), 3U);
   EXPECT_EQ(results[0]["cluster"], "c.toml");
   EXPECT_EQ(results[2]["cluster"], "one.toml");
-  const auto data = data_of_page(read_file(folder.path("page.html")).value_or(""));
+  const auto data = data_of_page(read_file(folder_.path("page.html")).value_or(""));
   EXPECT_EQ(data["clusters"], (nlohmann::json{"c", "one"}));
   const auto& points = data["sensitivity"]["cluster"][0]["points"];
   ASSERT_EQ(points.size(), 2U);
@@ -327,17 +327,17 @@ TEST_F(SimulateCli, BadInputIsOneLineThatSaysWhat) {
   expect_refused(simulate("--policy negawatt:lambda=*"), "needs --lambda");
   expect_refused(simulate("--report p.html --sweep s.csv"), "give either --sweep or --report");
   expect_refused(simulate("--report p.html --attainment 101"), "--attainment");
-  folder.file("c.toml", "model = \"model.toml\"\n[[instances]]\ndevise = \"gpu.toml\"\n");
+  folder_.file("c.toml", "model = \"model.toml\"\n[[instances]]\ndevise = \"gpu.toml\"\n");
   expect_refused(simulate(""), "c.toml:");
-  folder.file("c.toml", kCluster);
-  folder.file("r.csv", "arrival_s,input_tokens,output_tokens\n0,0,5\n");
+  folder_.file("c.toml", kCluster);
+  folder_.file("r.csv", "arrival_s,input_tokens,output_tokens\n0,0,5\n");
   expect_refused(simulate(""), "r.csv:2");
-  folder.file("r.csv", "arrival_s,input_tokens,output_tokens\n5,1,5\n1,1,5\n");
+  folder_.file("r.csv", "arrival_s,input_tokens,output_tokens\n5,1,5\n1,1,5\n");
   expect_refused(simulate(""), "r.csv:3");
 }
 
 TEST_F(SimulateCli, ARequestThatIsLargerThanAnyMemoryIsCounted) {
-  folder.file("r.csv", "arrival_s,input_tokens,output_tokens\n0,3000000,5\n0,10,5\n");
+  folder_.file("r.csv", "arrival_s,input_tokens,output_tokens\n0,3000000,5\n0,10,5\n");
   const auto run = simulate("--policy round-robin --json");
   ASSERT_EQ(run.exit_code, 0) << run.error;
   const auto json = nlohmann::json::parse(run.out);
