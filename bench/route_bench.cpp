@@ -84,7 +84,7 @@ void observe_length(benchmark::State& state) {
   trace::Random random(3);
   for (auto _ : state) {
     const auto input = 1 + static_cast<std::uint32_t>(random.below(4000));
-    lengths.ended({input, 0}, 1 + static_cast<std::uint32_t>(random.below(800)), 0);
+    lengths.ended({input, 0}, {1 + static_cast<std::uint32_t>(random.below(800))});
   }
 }
 
@@ -101,7 +101,7 @@ void plan(benchmark::State& state) {
     view.sleeps = true;
     views.push_back(view);
   }
-  FleetPlan fleet(types, views.size(), {}, {.first = 2.0, .between = 0.1}, 0.01);
+  FleetPlan fleet({types, views.size()}, {}, {.first = 2.0, .between = 0.1}, 0.01);
   const std::vector<PlanMargins> margins(types);
   trace::Random random(2);
   // About half of what all can do.
@@ -109,7 +109,8 @@ void plan(benchmark::State& state) {
   for (const double step = 0.08 / (double(types) * (0.15 + 0.05 * double(types))); now < 700.0;
        now += step) {
     fleet.advance(Seconds(now));
-    fleet.arrived(100.0 + double(random.below(2000)), 1.0 + double(random.below(400)));
+    const double input = 100.0 + double(random.below(2000));
+    fleet.arrived({input, 1.0 + double(random.below(400))});
   }
   for (auto _ : state) fleet.make(views, margins);
   state.counters["shortfall"] = fleet.shortfall();

@@ -39,7 +39,7 @@ long peak_memory_kib(int pid) {
 }
 
 // AddressSanitizer holds what was freed back for a while, up to 256 MiB.
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef NEGAWATT_SANITIZED
 constexpr long kMostGrowthKib = 300L * 1024;
 #else
 constexpr long kMostGrowthKib = 16L * 1024;

@@ -243,7 +243,7 @@ TEST(SimulatedLibrary, AProgramInCThatWasLinkedAgainstNvmlRuns) {
 }
 
 TEST(SimulatedLibrary, AProgramInPythonRuns) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef NEGAWATT_SANITIZED
   GTEST_SKIP() << "SKIPPED: Python cannot load a library with AddressSanitizer";
 #endif
   if (std::system("python3 -c '' 2>/dev/null") != 0) GTEST_SKIP() << "SKIPPED: needs python3";

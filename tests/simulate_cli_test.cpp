@@ -189,10 +189,11 @@ TEST_F(SimulateCli, RefusesWhatWouldHaveNoEffect) {
   expect_refused(run_negawatt(folder_, "simulate --cluster - --requests - <c.toml"),
                  "standard input can be read once");
   folder_.file("w.toml",
-              "requests = 5\n[[stream]]\nrate_per_s = 1\nlengths = \"constant\"\n"
-              "input_tokens = 10\noutput_tokens = 10\n");
-  expect_refused(run_negawatt(folder_, "simulate --cluster c.toml --requests w.toml --format azure"),
-                 "--format is of traces");
+               "requests = 5\n[[stream]]\nrate_per_s = 1\nlengths = \"constant\"\n"
+               "input_tokens = 10\noutput_tokens = 10\n");
+  expect_refused(
+      run_negawatt(folder_, "simulate --cluster c.toml --requests w.toml --format azure"),
+      "--format is of traces");
   folder_.file("c.toml", kCluster + "class = \"typo\"\n");
   expect_refused(simulate(""), "c.toml: there is an SLO for the class 'typo'");
 }
@@ -245,15 +246,15 @@ TEST_F(SimulateCli, WhatIsUnknownIsNotZero) {
 
 TEST_F(SimulateCli, MakesUpRequestsAsAFileDescribesThem) {
   folder_.file("w.toml",
-              "requests = 500\n[[stream]]\nrate_per_s = 10\nlengths = \"uniform\"\n"
-              "input_least = 10\ninput_most = 500\noutput_least = 1\noutput_most = 100\n");
+               "requests = 500\n[[stream]]\nrate_per_s = 10\nlengths = \"uniform\"\n"
+               "input_least = 10\ninput_most = 500\noutput_least = 1\noutput_most = 100\n");
   const auto run = run_negawatt(
       folder_, "simulate --cluster c.toml --requests w.toml --policy round-robin --json");
   ASSERT_EQ(run.exit_code, 0) << run.error;
   EXPECT_EQ(nlohmann::json::parse(run.out)["completed"], 500);
   folder_.file("w.toml",
-              "duration_s = 100\n[[stream]]\nrate_per_s = 5\nlengths = \"constant\"\n"
-              "input_tokens = 10\noutput_tokens = 10\n");
+               "duration_s = 100\n[[stream]]\nrate_per_s = 5\nlengths = \"constant\"\n"
+               "input_tokens = 10\noutput_tokens = 10\n");
   const auto of_speed = [&](const std::string& speed) {
     const auto result = nlohmann::json::parse(
         run_negawatt(folder_, "simulate --cluster c.toml --requests w.toml --json --speed " + speed)
@@ -298,7 +299,7 @@ TEST_F(SimulateCli, WritesAPageThatHoldsWhatWasSimulated) {
 
 TEST_F(SimulateCli, APageComparesClusters) {
   folder_.file("one.toml",
-              "model = \"model.toml\"\n[[instances]]\nname = \"only\"\ndevice = \"gpu.toml\"\n");
+               "model = \"model.toml\"\n[[instances]]\nname = \"only\"\ndevice = \"gpu.toml\"\n");
   const std::string both =
       "--cluster one.toml --policy round-robin --policy all-on-one:device=only ";
   const auto run = simulate(both + "--report page.html --json");

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <vector>
 
 #include "route/moving_histogram.hpp"
@@ -206,8 +207,9 @@ class ProfileTable final : public Policy {
     return profile.cells[i];
   }
   [[nodiscard]] static Cell make_cell(const InstanceView& view, std::size_t i) {
-    const Task task{.input_tokens = std::exp2(static_cast<double>(i / kSizes)),
-                    .output_tokens = std::exp2(static_cast<double>(i % kSizes))};
+    const auto power_of_2 = [](std::size_t k) { return std::ldexp(1.0, static_cast<int>(k)); };
+    const Task task{.input_tokens = power_of_2(i / kSizes),
+                    .output_tokens = power_of_2(i % kSizes)};
     return {isolated_cost(view, task).time.in_si(), saturated_time(view, task, Seconds(0)).in_si()};
   }
 

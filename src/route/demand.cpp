@@ -28,19 +28,19 @@ Demand::Size& Demand::size_of(double input_tokens) {
   return sizes_[std::min<std::size_t>(kSizes, std::bit_width(tokens)) - 1];
 }
 
-void Demand::arrived(double input_tokens, double output_tokens) {
+void Demand::arrived(const RequestSize& request) {
   count_ += 1.0;
-  Size& size = size_of(input_tokens);
+  Size& size = size_of(request.input_tokens);
   size.count += 1.0;
-  size.input += input_tokens;
-  size.output += output_tokens;
+  size.input += request.input_tokens;
+  size.output += request.output_tokens;
 }
 
-void Demand::ended(double input_tokens, double output_tokens) {
-  Size& size = size_of(input_tokens);
+void Demand::ended(const RequestSize& request) {
+  Size& size = size_of(request.input_tokens);
   size.ended += 1.0;
-  size.ended_output += output_tokens;
-  size.ended_output_2 += output_tokens * output_tokens;
+  size.ended_output += request.output_tokens;
+  size.ended_output_2 += request.output_tokens * request.output_tokens;
 }
 
 double Demand::spread_of(const Size& size) {

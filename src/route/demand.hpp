@@ -14,6 +14,11 @@
 
 namespace negawatt::route {
 
+struct RequestSize {
+  double input_tokens = 0;
+  double output_tokens = 0;
+};
+
 class Demand {
  public:
   static constexpr double kWindow = 30.0;  ///< seconds
@@ -22,9 +27,9 @@ class Demand {
 
   /// Time has passed. True once a window (or more) has ended since it last was.
   bool advance(Seconds now);
-  void arrived(double input_tokens, double output_tokens);
+  void arrived(const RequestSize& request);
   /// A request has ended: how its answer varies is learned.
-  void ended(double input_tokens, double output_tokens);
+  void ended(const RequestSize& request);
 
   /// Requests a second in each window that has ended, the least first.
   [[nodiscard]] std::span<const double> rates() const { return {sorted_.data(), ended_}; }

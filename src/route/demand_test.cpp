@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "trace/random.hpp"
 
 namespace negawatt::route {
@@ -14,7 +12,7 @@ namespace {
 void come(Demand& demand, double& now, double end, double rate) {
   for (; now < end; now += 1.0 / rate) {
     demand.advance(Seconds(now));
-    demand.arrived(100, 50);
+    demand.arrived({100, 50});
   }
 }
 
@@ -73,7 +71,7 @@ TEST(Demand, ChanceAloneIsNoPeak) {
     while (now < 600.0) {
       now += random.exponential();
       demand.advance(Seconds(now));
-      demand.arrived(100, 50);
+      demand.arrived({100, 50});
     }
     demand.advance(Seconds(600));
     chance += demand.peak() / kTrials;
@@ -99,7 +97,7 @@ TEST(Demand, SharesOfSizesAddUpToOne) {
   trace::Random random(1);
   demand.advance(Seconds(0));
   for (int i = 0; i < 5000; ++i) {
-    demand.arrived(1.0 + double(random.below(1U << random.below(20))), 10.0);
+    demand.arrived({1.0 + double(random.below(1U << random.below(20))), 10.0});
   }
   demand.advance(Seconds(30));
   double sum = 0.0;

@@ -51,16 +51,16 @@ struct FleetPlan::Search {
   int looked_at = 0;
 };
 
-FleetPlan::FleetPlan(std::size_t device_types, std::size_t instances, const PlanWeights& weights,
-                     const FlowPromise& promise, double miss)
+FleetPlan::FleetPlan(const FleetSize& size, const PlanWeights& weights, const FlowPromise& promise,
+                     double miss)
     : weights_(weights),
       promise_(promise),
       miss_(miss),
-      types_(std::max<std::size_t>(1, device_types)),
+      types_(std::max<std::size_t>(1, size.device_types)),
       order_(types_.size()) {
   members_.reserve(kMostTypes);
-  is_member_.reserve(instances);
-  was_member_.reserve(instances);
+  is_member_.reserve(size.instances);
+  was_member_.reserve(size.instances);
 }
 
 void FleetPlan::served(bool kept) {

@@ -35,23 +35,24 @@ struct PlanMargins {
   double completion = 1;
 };
 
+struct FleetSize {
+  std::size_t device_types = 0;
+  std::size_t instances = 0;
+};
+
 class FleetPlan {
  public:
   /// `miss`: share of requests for which the plan's instances may be too few.
-  FleetPlan(std::size_t device_types, std::size_t instances, const PlanWeights& weights,
-            const FlowPromise& promise, double miss);
+  FleetPlan(const FleetSize& size, const PlanWeights& weights, const FlowPromise& promise,
+            double miss);
 
   /// Time has passed. True: there is something to learn from; call make().
   bool advance(Seconds now) {
     now_ = now;
     return demand_.advance(now) || is_strained();
   }
-  void arrived(double input_tokens, double output_tokens) {
-    demand_.arrived(input_tokens, output_tokens);
-  }
-  void ended(double input_tokens, double output_tokens) {
-    demand_.ended(input_tokens, output_tokens);
-  }
+  void arrived(const RequestSize& request) { demand_.arrived(request); }
+  void ended(const RequestSize& request) { demand_.ended(request); }
   /// Whether an instance of the plan could keep the promises to a request that arrived. Bursts
   /// are met by planning for more than came.
   void served(bool kept);

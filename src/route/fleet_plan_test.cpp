@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "route/two_futures_for_test.hpp"
@@ -57,12 +59,12 @@ struct Fleet {
 constexpr FlowPart kAlike{1.0, 200, 80};
 constexpr FlowPromise kPromise{.first = 1.0, .between = 0.05};
 
-FleetPlan plan_at(const Fleet& fleet, double rate, double seconds = 600.0) {
-  FleetPlan plan(fleet.models.size(), fleet.views.size(), {}, kPromise, 0.01);
+FleetPlan plan_at(const Fleet& fleet, double rate, Seconds until = Seconds(600)) {
+  FleetPlan plan({fleet.models.size(), fleet.views.size()}, {}, kPromise, 0.01);
   const std::vector<PlanMargins> margins(fleet.models.size());
-  for (double now = 0.0; now <= seconds; now += 1.0 / rate) {
+  for (double now = 0.0; now <= until.in_si(); now += 1.0 / rate) {
     if (plan.advance(Seconds(now))) plan.make(fleet.views, margins);
-    plan.arrived(kAlike.input_tokens, kAlike.output_tokens);
+    plan.arrived({kAlike.input_tokens, kAlike.output_tokens});
   }
   return plan;
 }
@@ -85,8 +87,8 @@ TEST(FleetPlan, IsNothingUntilSomethingIsKnown) {
   Fleet fleet;
   fleet.add(scaled(1, 1), 2);
   fleet.build(true);
-  EXPECT_FALSE(plan_at(fleet, 1.0, 20.0).exists());
-  EXPECT_TRUE(plan_at(fleet, 1.0, 90.0).exists());
+  EXPECT_FALSE(plan_at(fleet, 1.0, Seconds(20.0)).exists());
+  EXPECT_TRUE(plan_at(fleet, 1.0, Seconds(90.0)).exists());
 }
 
 TEST(FleetPlan, KeepsOnAsManyAsTheDemandNeeds) {
@@ -174,7 +176,7 @@ TEST(FleetPlan, IsAsGoodAsTheBestOfAllSets) {
     fleet.build(true);
     for (InstanceView& view : fleet.views) view.sleeps_after = Seconds(0);
     const double rate = (0.05 + 0.8 * random.uniform()) * capacity;
-    const FleetPlan plan = plan_at(fleet, rate, 90.0);
+    const FleetPlan plan = plan_at(fleet, rate, Seconds(90.0));
     const double least = least_cost(fleet, rate);
     EXPECT_LE(plan.cost(), 1.02 * least) << trial;
     EXPECT_GE(plan.cost(), 0.98 * least) << trial;
@@ -192,7 +194,7 @@ TEST(FleetPlan, UsesAsManyTypesAsItTakes) {
     capacity += most_rate(fleet, type);
   }
   fleet.build(true);
-  const FleetPlan plan = plan_at(fleet, 0.97 * capacity, 90.0);
+  const FleetPlan plan = plan_at(fleet, 0.97 * capacity, Seconds(90.0));
   EXPECT_EQ(members(plan, fleet), (std::vector<std::uint32_t>{1, 1, 1, 1, 1, 1}));
   EXPECT_EQ(plan.shortfall(), 0.0);
 }
@@ -203,11 +205,11 @@ TEST(FleetPlan, CountsOnNobodyForWhatItsMemoryCannotHold) {
   fleet.add(scaled(1, 3), 1);
   fleet.build(true);
   fleet.views[0].kv_capacity = 1000;
-  FleetPlan plan(2, 2, {}, kPromise, 0.01);
+  FleetPlan plan({2, 2}, {}, kPromise, 0.01);
   const std::vector<PlanMargins> margins(2);
   for (double now = 0.0; now < 100.0; now += 0.5) {
     if (plan.advance(Seconds(now))) plan.make(fleet.views, margins);
-    plan.arrived(int(now) % 10 == 0 ? 3000 : 200, 80);
+    plan.arrived({int(now) % 10 == 0 ? 3000.0 : 200.0, 80});
   }
   EXPECT_EQ(plan.shortfall(), 0.0);
   EXPECT_EQ(members(plan, fleet)[1], 1U) << "one request in ten fits nowhere else";
@@ -217,7 +219,7 @@ TEST(FleetPlan, WantsNobodyOnForEver) {
   Fleet fleet;
   fleet.add(scaled(1, 1), 1);
   fleet.build(true);
-  const FleetPlan plan = plan_at(fleet, 1.0, 100.0);
+  const FleetPlan plan = plan_at(fleet, 1.0, Seconds(100.0));
   ASSERT_TRUE(plan.includes(0));
   EXPECT_NEAR(plan.wanted_until(0).in_si(), 700.0, 1.0);
 }
@@ -228,11 +230,11 @@ TEST(FleetPlan, StaysUnlessSomethingIsSaved) {
   fleet.add(scaled(1, 0.99), 1);
   fleet.build(true);
   std::vector<PlanMargins> margins(2);
-  FleetPlan plan(2, 2, {}, kPromise, 0.01);
+  FleetPlan plan({2, 2}, {}, kPromise, 0.01);
   const auto run = [&](double from, double until) {
     for (double now = from; now <= until; now += 1.0) {
       if (plan.advance(Seconds(now))) plan.make(fleet.views, margins);
-      plan.arrived(200, 80);
+      plan.arrived({200, 80});
     }
   };
   margins[1] = {.first = 1e3, .between = 1e3};  // the second cannot
@@ -252,11 +254,11 @@ TEST(FleetPlan, PlansForMoreWhenItsInstancesDoNotKeepUp) {
   fleet.build(true);
   const std::vector<PlanMargins> margins(1);
   const double rate = 0.9 * most_rate(fleet, 0);
-  FleetPlan plan(1, 4, {}, kPromise, 0.01);
+  FleetPlan plan({1, 4}, {}, kPromise, 0.01);
   const auto run = [&](double from, double until, bool kept) {
     for (double now = from; now <= until; now += 1.0 / rate) {
       if (plan.advance(Seconds(now))) plan.make(fleet.views, margins);
-      plan.arrived(200, 80);
+      plan.arrived({200, 80});
       plan.served(kept);
     }
   };

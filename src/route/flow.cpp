@@ -95,24 +95,24 @@ InstanceFlow::Spent InstanceFlow::step(double prompt, double attention, double b
   return {time, cost.energy.in_si() - model_->coefficients().idle_power * time};
 }
 
-/// What a prompt adds to the steps that it is computed in, decoded in by `batch` on average.
-InstanceFlow::Spent InstanceFlow::prompt_among(double batch, double rate, double load) const {
+/// What a prompt adds to the steps that it is computed in, decoded in by `others.batch` on average.
+InstanceFlow::Spent InstanceFlow::prompt_among(const Among& others, double rate) const {
   if (chunks_ <= 0.0 || rate <= 0.0) return {prompt_, energy_};
   const double tokens = tokens_ / chunks_;
   const double attention = attended_ / chunks_;
   const Spent alone = step(tokens, attention, 0.0);
   if (steps_ <= 0.0) return {chunks_ * alone.time, chunks_ * alone.energy};
-  const double some = mean_of_some(batch);
+  const double some = mean_of_some(others.batch);
   const Spent with = step(tokens, attention, some);
   const Spent without = decode_step(some);
   // What is read for answers anyway hides behind arithmetic once a step, whatever the step
   // computes.
-  const double prompts_a_step = rate * chunks_ * without.time / (1.0 - load);
+  const double prompts_a_step = rate * chunks_ * without.time / (1.0 - others.load);
   const double first = share_first(prompts_a_step);
   const auto shared = [&](double bare, double more) { return bare - (bare - more) * first; };
   const double time = shared(prompt_, chunks_ * (with.time - without.time));
   const double energy = shared(energy_, chunks_ * (with.energy - without.energy));
-  const double nobody = trace::same_exp(-batch);
+  const double nobody = trace::same_exp(-others.batch);
   return {(1.0 - nobody) * time + nobody * chunks_ * alone.time,
           (1.0 - nobody) * energy + nobody * chunks_ * alone.energy};
 }
@@ -125,7 +125,7 @@ SteadyState InstanceFlow::at(double rate, const FlowPromise& promise) const {
   // A step is nearly affine in the batch: few rounds are enough.
   constexpr int kRounds = 16;
   for (int round = 0; round < kRounds; ++round) {
-    prompt = prompt_among(std::min(wanted, places_), rate, s.load);
+    prompt = prompt_among({.batch = std::min(wanted, places_), .load = s.load}, rate);
     s.is_full = rate * std::max(prompt.time, kMostOfTheTime * prompt_) > kMostOfTheTime;
     s.load = std::min(rate * prompt.time, kMostOfTheTime);
     wanted = rate * steps_ * one.time / (1.0 - s.load);

@@ -68,7 +68,12 @@ class InstanceFlow {
   void add(const FlowPart& part, double room);
   [[nodiscard]] Spent step(double prompt, double attention, double batch) const;
   [[nodiscard]] Spent decode_step(double batch) const { return step(0.0, 0.0, batch); }
-  [[nodiscard]] Spent prompt_among(double batch, double rate, double load) const;
+  /// What a prompt meets.
+  struct Among {
+    double batch = 0;  ///< sequences that decode, mean
+    double load = 0;   ///< share of the time that goes to prompts
+  };
+  [[nodiscard]] Spent prompt_among(const Among& others, double rate) const;
   [[nodiscard]] double most_seen_between(const SteadyState& s, double rate,
                                          const FlowPromise& promise) const;
   void queue(SteadyState& s, double rate, const FlowPromise& promise) const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "route/fleet_plan.hpp"
@@ -104,7 +105,7 @@ NegawattPolicy::NegawattPolicy(const NegawattSettings& settings, const MakerCont
       prices_(std::max<std::size_t>(1, context.fleet.device_types.size()), settings.patience),
       types_(prices_.device_types(), Type(miss_of_each(slos_, settings.miss))),
       margins_(types_.size()),
-      plan_(types_.size(), context.fleet.instances.size(),
+      plan_({.device_types = types_.size(), .instances = context.fleet.instances.size()},
             {.energy = energy_weight_, .time = time_weight_}, tightest_promise(slos_, settings),
             settings.miss) {}
 
@@ -214,7 +215,8 @@ std::optional<Placement> NegawattPolicy::place(const Arrival& arrival,
   Offer whole = no_offer();
   if (settings_.plan) {
     plan(arrival.now, views);
-    plan_.arrived(arrival.input_tokens, asked.output_tokens);
+    plan_.arrived({.input_tokens = static_cast<double>(arrival.input_tokens),
+                   .output_tokens = asked.output_tokens});
     if (plan_.exists()) {
       whole = best_of_plan(asked, views);
       // What none of them can hold says nothing about how many there are.
@@ -292,7 +294,9 @@ void NegawattPolicy::settle(const Offer& chosen) {
 
 void NegawattPolicy::completed(const Completion& c) {
   guess_.completed(c);
-  if (c.finished) plan_.ended(c.input_tokens, c.output_tokens);
+  if (c.finished)
+    plan_.ended({.input_tokens = static_cast<double>(c.input_tokens),
+                 .output_tokens = static_cast<double>(c.output_tokens)});
   // In overload promises are broken knowingly: that says nothing about the forecasts.
   constexpr double kOverload = 0.05;
   if (!c.finished || broken_ > kOverload || c.time_to_completion <= Seconds(0)) return;

@@ -34,15 +34,15 @@ class OutputGuess {
   void completed(const Completion& c) {
     const OutputLengths::Key key{c.input_tokens, c.request_class};
     if (c.finished) {
-      lengths_.ended(key, c.output_tokens, c.tokens_before);
+      lengths_.ended(key, {c.output_tokens, c.tokens_before});
     } else {
-      lengths_.cancelled(key, c.output_tokens, c.tokens_before);
+      lengths_.cancelled(key, {c.output_tokens, c.tokens_before});
     }
   }
   /// What is expected of it now; none: the truth was known.
   std::optional<double> progressed(const Progress& p) {
     const OutputLengths::Key key{p.input_tokens, p.request_class};
-    lengths_.progressed(key, p.tokens_before, p.tokens_now);
+    lengths_.progressed(key, {.tokens = p.tokens_now, .before = p.tokens_before});
     return knows_ ? std::nullopt : std::optional(lengths_.of(key).mean_above(p.tokens_now));
   }
 

@@ -176,24 +176,24 @@ std::array<LengthEstimate*, 2> OutputLengths::both_of(Key key) {
   return {&of_class.all, &of_class.by_size[size_of(key)]};
 }
 
-void OutputLengths::ended(Key key, std::uint32_t tokens, std::uint32_t tokens_before) {
+void OutputLengths::ended(Key key, Reached reached) {
   for (LengthEstimate* estimate : both_of(key)) {
-    if (tokens_before > 0) estimate->moved(tokens_before, 0);
-    estimate->ended(tokens);
+    if (reached.before > 0) estimate->moved(reached.before, 0);
+    estimate->ended(reached.tokens);
   }
   refresh(key);
 }
 
-void OutputLengths::cancelled(Key key, std::uint32_t tokens, std::uint32_t tokens_before) {
+void OutputLengths::cancelled(Key key, Reached reached) {
   for (LengthEstimate* estimate : both_of(key)) {
-    if (tokens_before > 0) estimate->moved(tokens_before, 0);
-    estimate->cancelled(tokens);
+    if (reached.before > 0) estimate->moved(reached.before, 0);
+    estimate->cancelled(reached.tokens);
   }
   refresh(key);
 }
 
-void OutputLengths::progressed(Key key, std::uint32_t tokens_before, std::uint32_t tokens_now) {
-  for (LengthEstimate* estimate : both_of(key)) estimate->moved(tokens_before, tokens_now);
+void OutputLengths::progressed(Key key, Reached reached) {
+  for (LengthEstimate* estimate : both_of(key)) estimate->moved(reached.before, reached.tokens);
   refresh(key);
 }
 

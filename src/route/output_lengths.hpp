@@ -99,11 +99,17 @@ class OutputLengths {
     std::uint16_t request_class = 0;
   };
 
+  /// How far an answer has come, and how far it had when it was last told of.
+  struct Reached {
+    std::uint32_t tokens = 0;
+    std::uint32_t before = 0;  ///< 0: it was never told of
+  };
+
   explicit OutputLengths(std::size_t classes = 1, double half_life = 0);
 
-  void ended(Key key, std::uint32_t tokens, std::uint32_t tokens_before);
-  void cancelled(Key key, std::uint32_t tokens, std::uint32_t tokens_before);
-  void progressed(Key key, std::uint32_t tokens_before, std::uint32_t tokens_now);
+  void ended(Key key, Reached reached);
+  void cancelled(Key key, Reached reached);
+  void progressed(Key key, Reached reached);
   [[nodiscard]] const LengthTable& of(Key key) const;
 
  private:

@@ -190,9 +190,9 @@ TEST(OutputLengths, ExpectsAnOrdinaryAnswerBeforeItHasSeenAny) {
 TEST(OutputLengths, LearnsClassesAndSizesApart) {
   OutputLengths lengths(2);
   for (int i = 0; i < 500; ++i) {
-    lengths.ended({100, 0}, 20, 0);
-    lengths.ended({5000, 0}, 300, 0);
-    lengths.ended({100, 1}, 1000, 0);
+    lengths.ended({100, 0}, {20});
+    lengths.ended({5000, 0}, {300});
+    lengths.ended({100, 1}, {1000});
   }
   EXPECT_NEAR(lengths.of({100, 0}).mean(), 20.0, 4.0);
   EXPECT_NEAR(lengths.of({5000, 0}).mean(), 300.0, 10.0);
@@ -215,7 +215,7 @@ TEST(OutputLengths, OnAzureConversationsBeatTheFixedGuess) {
         static_cast<std::uint32_t>(std::stoul(csv.substr(csv.find(',', comma + 1) + 1, 8)));
     learned += std::abs(lengths.of({input, 0}).mean() - output);
     guessed += std::abs(1.5 * input - output);
-    lengths.ended({input, 0}, output, 0);
+    lengths.ended({input, 0}, {output});
     at = std::min(csv.find('\n', at), csv.size() - 1) + 1;
   }
   EXPECT_LT(learned, 0.1 * guessed);

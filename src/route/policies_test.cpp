@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What each policy does, on cases small enough to see the answer.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "route/make_policy.hpp"
@@ -171,8 +174,8 @@ TEST_F(Policies, SmallestFinishSeesTheQueueAhead) {
   for (const std::size_t i : {2U, 3U}) {
     views_[i].running = 256;
     views_[i].waiting = 500 + 100 * static_cast<std::uint32_t>(i);
-    views_[i].context_tokens = 256 * 500;
-    views_[i].waiting_prompt = views_[i].waiting * 500;
+    views_[i].context_tokens = std::uint64_t{256} * 500;
+    views_[i].waiting_prompt = std::uint64_t{views_[i].waiting} * 500;
     views_[i].expected_output_left = 250.0 * (256 + views_[i].waiting);
   }
   EXPECT_EQ(chosen("smallest-finish"), 0U);
@@ -337,8 +340,8 @@ TEST_F(Policies, NegawattWaitsNoLongerThanPatienceWhereNothingWasPromised) {
   for (std::size_t i = 0; i < 2; ++i) {
     views_[i].running = 256;
     views_[i].waiting = 300;
-    views_[i].context_tokens = 256 * 100;
-    views_[i].waiting_prompt = 300 * 100;
+    views_[i].context_tokens = std::uint64_t{256} * 100;
+    views_[i].waiting_prompt = std::uint64_t{300} * 100;
     views_[i].expected_output_left = 556 * 100;
   }
   const Arrival arrival{.input_tokens = 16, .true_output_tokens = 10};
