@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The checksum of our files: CRC-32 of IEEE 802.3, as zlib and gzip have it. It tells what a cut-off
-// write or a bad disk did to bytes; it is no defence against intent.
+// The checksum of our files: CRC-32 of IEEE 802.3, as zlib and gzip have it. It tells what a
+// cut-off write or a bad disk did to bytes; it is no defence against intent.
 #pragma once
 
 #include <cstdint>
