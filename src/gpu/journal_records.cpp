@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <system_error>
+#include <variant>
 
 #include "core/crc32.hpp"
 

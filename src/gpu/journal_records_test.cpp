@@ -5,6 +5,8 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <cstdio>
+
 #include "core/crc32.hpp"
 
 namespace negawatt::gpu {

@@ -58,12 +58,15 @@ class FixedTable {
   std::vector<Key> keys_;
 };
 
+struct TextRoom {
+  std::uint32_t texts = 0;
+  std::size_t bytes = 0;  ///< of all of them
+};
+
 /// Texts, copied into one piece of memory.
 class TextTable {
  public:
-  TextTable(std::uint32_t most, std::size_t most_bytes) : table_(most) {
-    bytes_.reserve(most_bytes);
-  }
+  explicit TextTable(const TextRoom& room) : table_(room.texts) { bytes_.reserve(room.bytes); }
 
   [[nodiscard]] std::uint32_t find(std::string_view text) const { return table_.find(text); }
   [[nodiscard]] bool has_room_for(std::string_view text) const {

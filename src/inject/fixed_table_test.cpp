@@ -26,7 +26,7 @@ TEST(FixedTable, NumbersFromOneUntilItIsFull) {
 }
 
 TEST(TextTable, IsFullWhenItsBytesAre) {
-  TextTable table(8, 5);
+  TextTable table({.texts = 8, .bytes = 5});
   EXPECT_EQ(table.add("gemm"), 1U);
   EXPECT_TRUE(table.has_room_for("x"));
   EXPECT_FALSE(table.has_room_for("xy"));
@@ -36,7 +36,7 @@ TEST(TextTable, IsFullWhenItsBytesAre) {
 }
 
 RC_GTEST_PROP(TextTable, NumbersAsAMapWould, (const std::vector<std::string>& texts)) {
-  TextTable table(1000, 1U << 20U);
+  TextTable table({.texts = 1000, .bytes = 1U << 20U});
   std::map<std::string, std::uint32_t> numbers;
   for (const std::string& text : texts) {
     const auto [known, is_new] = numbers.try_emplace(text, numbers.size() + 1);

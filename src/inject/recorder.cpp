@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/recorder.hpp"
 
-#include <pthread.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -9,7 +8,9 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
-#include <type_traits>
+#include <memory>
+#include <mutex>
+#include <thread>
 #include <utility>
 #include <variant>
 
@@ -56,7 +57,7 @@ class AllSignalsBlocked {
 
 Recorder::Recorder(const RecorderLimits& limits)
     : limits_(limits),
-      texts_(limits.texts, limits.text_bytes),
+      texts_({.texts = limits.texts, .bytes = limits.text_bytes}),
       classes_(limits.classes),
       lanes_(limits.lanes) {
   NW_ASSERT(limits.blocks >= 2 && limits.sensors < trace::kMostSensors);
@@ -148,13 +149,18 @@ void Recorder::add(const trace::Event& event) noexcept {
     ++tally_.unwritten;
     return;
   }
-  std::visit(
-      [this](const auto& one) {
-        if (!has_possible_times(one)) return drop(trace::DropReason::bad_times, {});
-        if (!put(one)) return drop(trace::DropReason::no_room, trace::time_of(one));
-        ++tally_.events;
-      },
-      event);
+  try {
+    std::visit([this](const auto& one) { take(one); }, event);
+  } catch (const std::bad_variant_access&) {  // cannot be: what is in an Event copies trivially
+    ++tally_.dropped;
+  }
+}
+
+template <class E>
+void Recorder::take(const E& event) {
+  if (!has_possible_times(event)) return drop(trace::DropReason::bad_times, {});
+  if (!put(event)) return drop(trace::DropReason::no_room, trace::time_of(event));
+  ++tally_.events;
 }
 
 template <class R>

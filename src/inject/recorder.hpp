@@ -107,6 +107,8 @@ class Recorder {
   template <class Table, class Key, class Record>
   std::uint32_t number(Table& table, const Key& key, const Record& record, bool has_room);
   std::uint32_t number_of_text(std::string_view text);
+  template <class E>
+  void take(const E& event);
   template <class R>
   bool put(const R& record);
   bool next_block();
@@ -116,7 +118,7 @@ class Recorder {
 
   void write_blocks() noexcept;  // the recorder's thread
 
-  const RecorderLimits limits_;
+  RecorderLimits limits_;
   std::atomic<bool> abandoned_ = false;
 
   // Guarded by mu_.

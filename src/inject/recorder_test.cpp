@@ -7,6 +7,7 @@
 #include <new>
 #include <set>
 #include <thread>
+#include <variant>
 
 #include "tests/recorded_file.hpp"
 
@@ -38,10 +39,10 @@ using testing::unhurried;
 class RecorderTest : public ::testing::Test {
  protected:
   RecorderHandle open(const RecorderLimits& limits = unhurried()) {
-    return Recorder::open(path_, kSomeHeader, limits).value();
+    return Recorder::open(path, kSomeHeader, limits).value();
   }
-  testing::TemporaryFolder folder_;
-  std::string path_ = folder_.path("run.nwrec");
+  testing::TemporaryFolder folder;
+  std::string path = folder.path("run.nwrec");
 };
 
 TEST_F(RecorderTest, WritesWhatAReaderGivesBack) {
@@ -61,7 +62,7 @@ TEST_F(RecorderTest, WritesWhatAReaderGivesBack) {
     EXPECT_TRUE(recorder->close({300}));
     EXPECT_EQ(recorder->tally().events, 2U);
   }
-  const auto all = recorded(path_);
+  const auto all = recorded(path);
   EXPECT_EQ(all.header, kSomeHeader);
   EXPECT_EQ(all.ending.kind, trace::RecordingEnding::Kind::closed);
   ASSERT_EQ(all.events.size(), 3U);
@@ -86,7 +87,7 @@ TEST_F(RecorderTest, TakesEventsOfManyThreadsWholeAndOnce) {
       });
     }
   }
-  const std::string bytes = testing::bytes_of(path_);
+  const std::string bytes = testing::bytes_of(path);
   auto reader = testing::reader_of(bytes);
   std::set<std::uint32_t> seen;
   while (const auto event = reader.next().value()) {
@@ -126,7 +127,7 @@ TEST_F(RecorderTest, DropsAndCountsImpossibleTimes) {
     recorder->add(trace::KernelRun{{200}, {200}, 0, 0, 3, {}});
     EXPECT_EQ(recorder->tally().dropped, 3U);
   }
-  const auto all = recorded(path_);
+  const auto all = recorded(path);
   ASSERT_EQ(of_kind<trace::KernelRun>(all).size(), 1U);
   const auto drops = of_kind<trace::Dropped>(all);
   ASSERT_EQ(drops.size(), 1U);
@@ -150,7 +151,7 @@ TEST_F(RecorderTest, CallsWhatDoesNotFitItsTablesUnknown) {
     recorder->add(trace::KernelRun{{1}, {2}, 0, 0, 1, {}});
     EXPECT_EQ(recorder->tally().lost_tables, 4U);
   }
-  const auto all = recorded(path_);
+  const auto all = recorded(path);
   EXPECT_EQ(of_kind<trace::KernelRun>(all).size(), 1U);
   EXPECT_EQ(of_kind<trace::Closed>(all).at(0).lost_tables, 4U);
 }
@@ -163,7 +164,7 @@ TEST_F(RecorderTest, CutsANameThatIsTooLong) {
     EXPECT_EQ(recorder->text(name), 1U);
     recorder->add(trace::RangePush{{1}, 1, 0, 1});
   }
-  EXPECT_EQ(of_kind<trace::RangePush>(recorded(path_)).size(), 1U);
+  EXPECT_EQ(of_kind<trace::RangePush>(recorded(path)).size(), 1U);
 }
 
 TEST_F(RecorderTest, CountsWhatComesAfterTheEnd) {
@@ -173,7 +174,7 @@ TEST_F(RecorderTest, CountsWhatComesAfterTheEnd) {
   EXPECT_EQ(recorder->text("late"), 0U);
   EXPECT_EQ(recorder->tally().unwritten, 1U);
   EXPECT_TRUE(recorder->close({7}));
-  EXPECT_EQ(recorded(path_).events.size(), 1U);
+  EXPECT_EQ(recorded(path).events.size(), 1U);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording.hpp"
 
+#include <variant>
+
 namespace negawatt::trace {
 namespace {
 

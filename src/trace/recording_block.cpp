@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include <array>
+#include <memory>
 #include <new>
 
 #include "core/crc32.hpp"

@@ -88,10 +88,11 @@ std::vector<std::uint64_t> list_of(const R& record) {
 }
 
 template <std::size_t Tag = 0>
-Record any_record(std::size_t tag, AnyFields any) {
+Record any_record(std::size_t tag, const AnyFields& limits) {
   if constexpr (Tag < std::variant_size_v<Record>) {
-    if (tag != Tag) return any_record<Tag + 1>(tag, any);
+    if (tag != Tag) return any_record<Tag + 1>(tag, limits);
     std::variant_alternative_t<Tag, Record> record;
+    AnyFields any = limits;
     fields(record, any);
     return record;
   }

@@ -56,7 +56,7 @@ Status RecordingMerge::fill(std::size_t file) {
     if (!event) break;
     const Instant at = shifted(time_of(*event), axes_[file].shift_ns);
     queue.furthest = std::max(queue.furthest, at);
-    queue.heap.push_back({{file, at, *std::move(event)}, queue.read++});
+    queue.heap.push_back({{file, at, *event}, queue.read++});
     std::ranges::push_heap(queue.heap, after);
   }
   return {};
@@ -72,7 +72,7 @@ Result<std::optional<MergedEvent>> RecordingMerge::next() {
   }
   if (earliest == nullptr) return std::nullopt;
   std::ranges::pop_heap(earliest->heap, after);
-  MergedEvent event = std::move(earliest->heap.back().event);
+  const MergedEvent event = earliest->heap.back().event;
   earliest->heap.pop_back();
   if (last_ && event.at < *last_) ++late_;
   last_ = last_ ? std::max(*last_, event.at) : event.at;

@@ -6,7 +6,6 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <tuple>
 
 #include "tests/recording_bytes.hpp"
 

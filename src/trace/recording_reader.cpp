@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -32,8 +31,8 @@ Result<RecordingReader> RecordingReader::open(ByteSource source, std::string_vie
   NW_CHECK(reader.read_preamble());
   NW_TRY(const auto payload, reader.next_payload());
   if (!payload) {
-    return failure(Code::invalid,
-                   fmt::format("{} (its header is expected first)", reader.ending_->message));
+    const std::string why = reader.ending_ ? reader.ending_->message : reader.file_;
+    return failure(Code::invalid, why + " (its header is expected first)");
   }
   auto header = BlockDecoder::header(*payload);
   if (!header || reader.block_header_.records != 0) {
