@@ -12,6 +12,8 @@ find_package(tl-expected 1.0 REQUIRED)     # Result<T>; allowed in headers
 find_package(nlohmann_json 3.11 REQUIRED)  # JSON; report, govern, inspect
 find_package(CLI11 2.1 REQUIRED)           # command line; cli and daemon main only
 find_package(tomlplusplus 3.3 REQUIRED)    # configuration and descriptions; header only
+find_package(zstd 1.5 REQUIRED)            # blocks of recordings; static, so that what is loaded
+                                           # into a foreign program needs no library there
 find_package(spdlog 1.10 REQUIRED)         # the daemon's log
 find_package(prometheus-cpp REQUIRED COMPONENTS pull)  # 1.0, the daemon's metrics
 find_library(NEGAWATT_SYSTEMD systemd REQUIRED)            # readiness and watchdog of the daemon

@@ -4,12 +4,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <optional>
 #include <span>
 #include <system_error>
 #include <variant>
+
+#include "core/crc32.hpp"
 
 namespace negawatt::gpu {
 namespace {
@@ -121,26 +122,7 @@ bool take_record(std::string_view line, Outstanding& outstanding) {
   return true;
 }
 
-constexpr std::array<std::uint32_t, 256> make_crc_table() {
-  std::array<std::uint32_t, 256> table{};
-  for (std::uint32_t byte = 0; byte < table.size(); ++byte) {
-    std::uint32_t rest = byte;
-    for (int bit = 0; bit < 8; ++bit) rest = (rest >> 1U) ^ ((rest & 1U) != 0 ? 0xEDB88320U : 0U);
-    table[byte] = rest;
-  }
-  return table;
-}
-
 }  // namespace
-
-std::uint32_t crc32(std::string_view bytes) {
-  static constexpr auto kTable = make_crc_table();
-  std::uint32_t rest = 0xFFFFFFFFU;
-  for (const char character : bytes) {
-    rest = (rest >> 8U) ^ kTable[(rest ^ static_cast<unsigned char>(character)) & 0xFFU];
-  }
-  return ~rest;
-}
 
 bool is_journal_id(std::string_view gpu) {
   return !gpu.empty() && gpu.size() <= kLongestId && std::ranges::all_of(gpu, [](char character) {

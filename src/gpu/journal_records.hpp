@@ -76,6 +76,4 @@ struct JournalContents {
 /// Whether the grammar can hold this id.
 [[nodiscard]] bool is_journal_id(std::string_view gpu);
 
-[[nodiscard]] std::uint32_t crc32(std::string_view bytes);
-
 }  // namespace negawatt::gpu
