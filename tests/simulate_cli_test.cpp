@@ -240,7 +240,8 @@ TEST_F(SimulateCli, WhatIsUnknownIsNotZero) {
   EXPECT_NE(page.find("No policy served any of 1 request: there"), std::string::npos);
   ASSERT_EQ(simulate(both + "--sweep s.csv").exit_code, 0);
   const auto csv = read_file(folder.path("s.csv")).value_or("");
-  EXPECT_NE(csv.find("round-robin,1,1,1,0,0,0,0,,,,,,,0,,0,0,0\n"), std::string::npos) << csv;
+  EXPECT_NE(csv.find("round-robin,1,1,1,0,0,0,0,,,,,,,0,,150,0,0\n"), std::string::npos)
+      << "two instances idle at 75 W each: " << csv;
 }
 
 TEST_F(SimulateCli, MakesUpRequestsAsAFileDescribesThem) {
