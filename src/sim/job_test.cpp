@@ -10,9 +10,14 @@
 namespace negawatt::sim {
 namespace {
 
-Job job_of(std::uint64_t id, int priority) {
-  Job job{.id = id};
-  job.request.priority = static_cast<std::int16_t>(priority);
+struct Waits {
+  std::uint64_t id;
+  int priority;
+};
+
+Job job_of(Waits waits) {
+  Job job{.id = waits.id};
+  job.request.priority = static_cast<std::int16_t>(waits.priority);
   return job;
 }
 
@@ -24,22 +29,22 @@ std::vector<std::uint64_t> ids_of(WaitingLine line) {
 
 TEST(WaitingLine, TheHighestPriorityComesFirstAndThenWhoCameFirst) {
   WaitingLine line;
-  line.push_back(job_of(1, 0));
-  line.push_back(job_of(2, 5));
-  line.push_back(job_of(3, -5));
-  line.push_back(job_of(4, 5));
-  line.push_front(job_of(5, 0));
+  line.push_back(job_of({1, 0}));
+  line.push_back(job_of({2, 5}));
+  line.push_back(job_of({3, -5}));
+  line.push_back(job_of({4, 5}));
+  line.push_front(job_of({5, 0}));
   EXPECT_EQ(line.size(), 5U);
   EXPECT_EQ(ids_of(line), (std::vector<std::uint64_t>{2, 4, 5, 1, 3}));
 }
 
 TEST(WaitingLine, ForgetsThePriorityOfThoseWhoLeft) {
   WaitingLine line;
-  line.push_back(job_of(1, 5));
+  line.push_back(job_of({1, 5}));
   line.pop_front();
   EXPECT_TRUE(line.empty());
-  line.push_back(job_of(2, -5));
-  line.push_back(job_of(3, 0));
+  line.push_back(job_of({2, -5}));
+  line.push_back(job_of({3, 0}));
   EXPECT_EQ(ids_of(line), (std::vector<std::uint64_t>{3, 2}));
 }
 
@@ -71,7 +76,7 @@ RC_GTEST_PROP(WaitingLine, IsThatOfAListSearchedFromEndToEnd, ()) {
   PlainLine plain;
   const auto moves = *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 16));
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    const auto job = job_of(i, moves[i] % 4);
+    const auto job = job_of({i, moves[i] % 4});
     if (moves[i] < 4) {
       line.push_front(job);
       plain.push_front(job);
