@@ -44,7 +44,7 @@ TEST_F(RecorderInTrouble, SaysWhyItCannotBegin) {
   EXPECT_EQ(refusal("/dev/full"), "/dev/full: cannot be recorded to: No space left on device");
   EXPECT_EQ(refusal("/dev/null/run"), "/dev/null/run: cannot be recorded to: Not a directory");
   RecorderLimits endless;
-  endless.text_bytes = SIZE_MAX / 4;
+  endless.text_bytes = SIZE_MAX;
   const auto recorder = Recorder::open(path, kSomeHeader, endless);
   ASSERT_FALSE(recorder) << "no memory is an error, not an end";
 }

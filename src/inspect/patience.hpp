@@ -15,18 +15,23 @@
 
 namespace negawatt::inspect {
 
-/// `work` must own what it uses, or share it; it does not throw. By the time that its result is
-/// there `work` is gone: what it shared is not kept, nor let go of, by a thread that nobody waits
-/// for.
+/// Does `work` and keeps the promise. By the time that the result is there `work` is gone: what it
+/// shared is not kept, nor let go of, by a thread that nobody waits for.
+template <class Work, class Value>
+[[nodiscard]] auto doing(Work work, std::promise<Value> promise) {
+  return [held = std::optional(std::move(work)), promise = std::move(promise)]() mutable {
+    auto result = (*held)();
+    held.reset();
+    promise.set_value(std::move(result));
+  };
+}
+
+/// `work` must own what it uses, or share it; it does not throw.
 template <class Work>
 [[nodiscard]] auto start_apart(Work work) {
   std::promise<decltype(work())> promise;
   auto future = promise.get_future();
-  std::thread([held = std::optional(std::move(work)), promise = std::move(promise)]() mutable {
-    auto result = (*held)();
-    held.reset();
-    promise.set_value(std::move(result));
-  }).detach();
+  std::thread(doing(std::move(work), std::move(promise))).detach();
   return future;
 }
 
@@ -40,9 +45,16 @@ template <class T>
 /// What `work` returns, unless it takes longer.
 template <class Work>
 [[nodiscard]] auto result_within(Seconds patience, Work work) {
-  auto future = start_apart(std::move(work));
-  using Value = decltype(future.get());
-  return done_within(future, patience) ? std::optional<Value>(future.get()) : std::nullopt;
+  using Value = decltype(work());
+  std::promise<Value> promise;
+  auto future = promise.get_future();
+  std::thread thread(doing(std::move(work), std::move(promise)));
+  if (!done_within(future, patience)) {
+    thread.detach();
+    return std::optional<Value>();
+  }
+  thread.join();  // it has nothing left to do
+  return std::optional<Value>(future.get());
 }
 
 }  // namespace negawatt::inspect
