@@ -31,8 +31,8 @@ using Kind = trace::RecordingEnding::Kind;
 
 class RecorderInTrouble : public ::testing::Test {
  protected:
-  testing::TemporaryFolder folder;
-  std::string path = folder.path("run.nwrec");
+  testing::TemporaryFolder folder_;
+  std::string path_ = folder_.path("run.nwrec");
 };
 
 std::string refusal(const std::string& path) {
@@ -45,7 +45,7 @@ TEST_F(RecorderInTrouble, SaysWhyItCannotBegin) {
   EXPECT_EQ(refusal("/dev/null/run"), "/dev/null/run: cannot be recorded to: Not a directory");
   RecorderLimits endless;
   endless.text_bytes = SIZE_MAX;
-  const auto recorder = Recorder::open(path, kSomeHeader, endless);
+  const auto recorder = Recorder::open(path_, kSomeHeader, endless);
   ASSERT_FALSE(recorder) << "no memory is an error, not an end";
 }
 
@@ -69,7 +69,7 @@ TEST_F(RecorderInTrouble, EndsWithTheDiskAndKeepsWhatIsWhole) {
   RecorderTally tally;
   {
     const FileSizeLimit limit(700'000);  // a few blocks and a part of the next
-    const auto recorder = Recorder::open(path, kSomeHeader, unhurried()).value();
+    const auto recorder = Recorder::open(path_, kSomeHeader, unhurried()).value();
     Noise noise;
     for (int i = 0; i < 150'000; ++i) recorder->add(noise.next());
     EXPECT_TRUE(recorder->close({1}));
@@ -78,11 +78,11 @@ TEST_F(RecorderInTrouble, EndsWithTheDiskAndKeepsWhatIsWhole) {
   EXPECT_EQ(tally.error, EFBIG);
   EXPECT_GE(tally.blocks, 2U);
   EXPECT_GT(tally.unwritten, 0U);
-  const auto all = recorded(path);
+  const auto all = recorded(path_);
   EXPECT_EQ(all.ending.kind, Kind::open) << "the torn block was taken back";
   EXPECT_EQ(all.ending.whole_blocks, tally.blocks + 1) << "and the header's";
   EXPECT_EQ(of_kind<trace::Sample>(all).size() + tally.unwritten, 150'001U) << "and the end";
-  EXPECT_EQ(tally.bytes, std::filesystem::file_size(path));
+  EXPECT_EQ(tally.bytes, std::filesystem::file_size(path_));
 }
 
 /// A disk that takes 64 KiB and then nothing until somebody reads.
@@ -109,10 +109,10 @@ class SlowDisk {
 };
 
 TEST_F(RecorderInTrouble, DropsAndCountsWhereTheDiskIsTooSlow) {
-  const SlowDisk disk(path);
+  const SlowDisk disk(path_);
   auto limits = unhurried();
   limits.blocks = 2;
-  auto recorder = Recorder::open(path, kSomeHeader, limits).value();
+  auto recorder = Recorder::open(path_, kSomeHeader, limits).value();
   Noise noise;
   for (int i = 0; i < 100'000; ++i) recorder->add(noise.next());  // returns: nobody waits
   std::string bytes;
@@ -134,11 +134,11 @@ TEST_F(RecorderInTrouble, DropsAndCountsWhereTheDiskIsTooSlow) {
 }
 
 TEST_F(RecorderInTrouble, DoesNotWaitForADiskThatIsGone) {
-  static const SlowDisk* const kDisk = new SlowDisk(path);  // never read; the process ends with it
+  static const SlowDisk* const kDisk = new SlowDisk(path_);  // never read; the process ends with it
   ASSERT_NE(kDisk, nullptr);
   auto limits = unhurried();
   limits.patience = Seconds(0);
-  const auto recorder = Recorder::open(path, kSomeHeader, limits).value();
+  const auto recorder = Recorder::open(path_, kSomeHeader, limits).value();
   Noise noise;
   for (int i = 0; i < 30'000; ++i) recorder->add(noise.next());
   EXPECT_FALSE(recorder->close({100'000}));
@@ -149,7 +149,7 @@ TEST_F(RecorderInTrouble, LosesAtMostTheLastFlushWhenTheProgramIsKilled) {
   if (child == 0) {
     auto limits = unhurried();
     limits.flush = Seconds(1e-3);
-    const auto recorder = Recorder::open(path, kSomeHeader, limits).value();
+    const auto recorder = Recorder::open(path_, kSomeHeader, limits).value();
     for (int i = 1; i <= 1000; ++i) recorder->add(trace::RangePop{{i}, 1, 0});
     while (recorder->tally().blocks == 0) std::this_thread::yield();
     ::raise(SIGKILL);
@@ -157,14 +157,14 @@ TEST_F(RecorderInTrouble, LosesAtMostTheLastFlushWhenTheProgramIsKilled) {
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status));
-  const auto all = recorded(path);
+  const auto all = recorded(path_);
   EXPECT_EQ(all.ending.kind, Kind::open);
   EXPECT_GT(all.events.size(), 0U);
   EXPECT_EQ(trace::time_of(all.events.front()), trace::Instant{1});
 }
 
 TEST_F(RecorderInTrouble, LeavesAForkedChildAlone) {
-  auto recorder = Recorder::open(path, kSomeHeader, unhurried()).value();
+  auto recorder = Recorder::open(path_, kSomeHeader, unhurried()).value();
   recorder->add(trace::RangePop{{1}, 1, 0});
   const pid_t child = ::fork();
   if (child == 0) {
@@ -178,7 +178,7 @@ TEST_F(RecorderInTrouble, LeavesAForkedChildAlone) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   recorder.reset();
-  EXPECT_EQ(of_kind<trace::RangePop>(recorded(path)).size(), 1U);
+  EXPECT_EQ(of_kind<trace::RangePop>(recorded(path_)).size(), 1U);
 }
 
 /// The descriptor that leads to a file.
@@ -193,10 +193,10 @@ int descriptor_of(const std::string& path) {
 }
 
 TEST_F(RecorderInTrouble, NeverWritesToAFileThatTheProgramOpenedInItsPlace) {
-  const std::string other = folder.path("weights.pt");
-  const auto recorder = Recorder::open(path, kSomeHeader, unhurried()).value();
+  const std::string other = folder_.path("weights.pt");
+  const auto recorder = Recorder::open(path_, kSomeHeader, unhurried()).value();
   recorder->add(trace::RangePop{{1}, 1, 0});
-  const int ours = descriptor_of(std::filesystem::canonical(path));
+  const int ours = descriptor_of(std::filesystem::canonical(path_));
   ASSERT_GE(ours, 0);
   const int theirs = ::open(other.c_str(), O_WRONLY | O_CREAT, 0600);
   ASSERT_EQ(::dup2(theirs, ours), ours);
