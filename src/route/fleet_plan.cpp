@@ -58,7 +58,6 @@ FleetPlan::FleetPlan(const FleetSize& size, const PlanWeights& weights, const Fl
       miss_(miss),
       types_(std::max<std::size_t>(1, size.device_types)),
       order_(types_.size()) {
-  members_.reserve(kMostTypes);
   is_member_.reserve(size.instances);
   was_member_.reserve(size.instances);
 }
@@ -74,7 +73,7 @@ void FleetPlan::look_at(std::span<const InstanceView> views, std::span<const Pla
   for (Type& type : types_) type = {};
   for (const InstanceView& view : views) {
     if (!view.serves_model || view.model == nullptr) continue;
-    Type& type = types_[std::min<std::size_t>(view.device_type, types_.size() - 1)];
+    Type& type = types_[type_of(view)];
     if (type.view == nullptr) type.view = &view;
     ++type.instances;
     type.on += view.ready;
@@ -135,11 +134,10 @@ double FleetPlan::taken(const Member& member, double left) const {
 
 /// Cost a second, mean over the windows of late: each member takes what those before it leave.
 void FleetPlan::judge(Choice& choice, double peak) const {
-  const auto members = std::span(choice.members).first(choice.size);
   double all = 0.0;
   for (const Type& type : types_) all += type.resting * type.instances;
   choice.shortfall = peak;
-  for (const Member& member : members) {
+  for (const Member& member : choice.all()) {
     const Type& type = types_[member.type];
     all += (type.ready - type.resting) * member.count;
     choice.shortfall -= taken(member, choice.shortfall);
@@ -148,7 +146,7 @@ void FleetPlan::judge(Choice& choice, double peak) const {
   double serving = 0.0;
   for (const double rate : demand_.rates()) {
     double left = rate;
-    for (const Member& member : members) {
+    for (const Member& member : choice.all()) {
       const double here = taken(member, left);
       serving += member.count * cost_of(types_[member.type], here / member.count);
       left -= here;
@@ -195,10 +193,9 @@ void FleetPlan::extend(Choice choice, double left, Search& search) const {
 /// Cost a second of starting what is not on, over the memory of the demand.
 double FleetPlan::start_of(const Choice& choice) const {
   double cost = 0.0;
-  for (std::size_t i = 0; i < choice.size; ++i) {
-    const Type& type = types_[choice.members[i].type];
-    const std::uint32_t off = choice.members[i].count - std::min(choice.members[i].count, type.on);
-    cost += type.start * off;
+  for (const Member& member : choice.all()) {
+    const Type& type = types_[member.type];
+    cost += type.start * (member.count - std::min(member.count, type.on));
   }
   return cost / (Demand::kWindow * Demand::kWindows);
 }
@@ -207,7 +204,7 @@ void FleetPlan::make(std::span<const InstanceView> views, std::span<const PlanMa
   const bool whole =
       std::ranges::all_of(views, [](const InstanceView& view) { return view.role == Role::both; });
   if (!whole || demand_.parts().empty() || demand_.rates().size() < 2) {
-    members_.clear();
+    choice_ = {};
     is_member_.clear();
     return;
   }
@@ -223,9 +220,8 @@ void FleetPlan::make(std::span<const InstanceView> views, std::span<const PlanMa
   constexpr double kWorthIt = 0.97;
   if (exists()) {
     Choice stays = choice_;
-    const bool there =
-        std::ranges::all_of(std::span(stays.members).first(stays.size),
-                            [&](const Member& m) { return m.count <= types_[m.type].instances; });
+    const bool there = std::ranges::all_of(
+        stays.all(), [&](const Member& m) { return m.count <= types_[m.type].instances; });
     judge(stays, search.peak);
     if (there && stays.shortfall <= best.shortfall && best.cost > kWorthIt * stays.cost) {
       best = stays;
@@ -236,19 +232,16 @@ void FleetPlan::make(std::span<const InstanceView> views, std::span<const PlanMa
 
 void FleetPlan::take(const Choice& choice, std::span<const InstanceView> views) {
   choice_ = choice;
-  members_.assign(choice.members.begin(),
-                  choice.members.begin() + static_cast<std::ptrdiff_t>(choice.size));
   is_member_.resize(views.size(), 0);
   was_member_.resize(views.size(), 0);
   std::swap(is_member_, was_member_);
   std::ranges::fill(is_member_, 0);
-  for (Member member : members_) {
+  for (Member member : choice_.all()) {
     // Those that are members already, then those that are on, then the others.
     for (int round = 0; round < 3; ++round) {
       for (std::size_t i = 0; i < views.size() && member.count > 0; ++i) {
         const bool fits =
-            views[i].serves_model && is_member_[i] == 0 &&
-            std::min<std::size_t>(views[i].device_type, types_.size() - 1) == member.type;
+            views[i].serves_model && is_member_[i] == 0 && type_of(views[i]) == member.type;
         if (!fits || (round == 0 && was_member_[i] == 0) || (round == 1 && !views[i].ready)) {
           continue;
         }
@@ -266,7 +259,7 @@ void FleetPlan::settle_states() {
   constexpr double kSome = 0.1;
   for (const double rate : demand_.rates()) {
     double left = rate;
-    for (const Member& member : members_) {
+    for (const Member& member : choice_.all()) {
       const double here = taken(member, left);
       types_[member.type].share +=
           here / member.count / static_cast<double>(demand_.rates().size());

@@ -9,6 +9,7 @@
 // Nothing here fails; memory is taken at construction and when the fleet grows.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -61,7 +62,7 @@ class FleetPlan {
   void make(std::span<const InstanceView> views, std::span<const PlanMargins> margins);
 
   /// Whether there is a plan; until something is known there is none.
-  [[nodiscard]] bool exists() const { return !members_.empty(); }
+  [[nodiscard]] bool exists() const { return choice_.size > 0; }
   [[nodiscard]] bool includes(std::size_t instance) const {
     return instance < is_member_.size() && is_member_[instance] != 0;
   }
@@ -104,8 +105,13 @@ class FleetPlan {
     std::size_t size = 0;
     double cost = 0.0;       ///< a second
     double shortfall = 0.0;  ///< requests a second that no member can serve in time
+
+    [[nodiscard]] std::span<const Member> all() const { return std::span(members).first(size); }
   };
 
+  [[nodiscard]] std::size_t type_of(const InstanceView& view) const {
+    return std::min<std::size_t>(view.device_type, types_.size() - 1);
+  }
   [[nodiscard]] bool is_strained() const { return strain_ > 1.25 * planned_strain_; }
   void look_at(std::span<const InstanceView> views, std::span<const PlanMargins> margins);
   void sort_types();
@@ -126,7 +132,6 @@ class FleetPlan {
   std::vector<Type> types_;
   std::vector<std::size_t> order_;  ///< of types_, the cheapest when full first
   Choice choice_;
-  std::vector<Member> members_;
   std::vector<std::uint8_t> is_member_;
   std::vector<std::uint8_t> was_member_;
   double log_strain_ = 0.0;
